@@ -1,7 +1,8 @@
 import type { MigrateOptions } from '../../src/migration/engine/options.ts'
 import { createLog } from '../../src/log.ts'
 import type { Journal } from '../../src/migration/engine/journal/journal.ts'
-import { migrateMailbox, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
+import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
+import type { MigrationOutcome } from '../../src/migration/engine/outcome.ts'
 import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 
 export function accountOn(port: number, user: string): SignIn {

@@ -29,7 +29,7 @@ import { createPasskeys } from './passkeys/passkeys.ts'
 import { createEmailChange } from './recovery/email-change.ts'
 import { createPasswordReset } from './recovery/password-reset.ts'
 import { createSignUp } from './registration/sign-up.ts'
-import { TOKEN_LIFETIMES } from './shapes.ts'
+import { TOKEN_LIFETIMES } from './tokens/lifetimes.ts'
 import { hasAccounts, isDisabled } from './store.ts'
 import { DAY_SECONDS } from '../time.ts'
 

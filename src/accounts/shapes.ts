@@ -13,6 +13,7 @@ import {
 } from '../http/schema.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
 import { ACCOUNT_ORDERS } from './store.ts'
+import { TOKEN_LIFETIMES } from './tokens/lifetimes.ts'
 
 /**
  * PostgreSQL rejects NUL and lone surrogates, and a terminal may interpret the other control
@@ -22,8 +23,6 @@ const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
 
 export const NAME_LENGTH = 200
 export const LABEL_LENGTH = 100
-/** Days after which a token can expire. */
-export const TOKEN_LIFETIMES = [30, 90, 365] as const
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 128 }
 
 /** Whether a text that no schema has validated can be stored and shown. */

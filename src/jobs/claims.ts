@@ -96,8 +96,11 @@ function remember(served: Served, key: string): void {
 }
 
 async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Promise<void> {
+  const findOver = async (db: BossDb) => findOverShare(await listGroups(db, name), concurrency)
+  // Mostly no other account waits, which is known without a lock.
+  if (!(await findOver({ executeSql: (text, values) => pool.query(text, values) }))) return
   await withClaimLock(pool, name, async (db) => {
-    const over = findOverShare(await listGroups(db, name), concurrency)
+    const over = await findOver(db)
     if (over)
       await db.executeSql(
         'select pg_notify($1, $2)',

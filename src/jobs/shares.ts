@@ -15,17 +15,22 @@ export type Group = {
 
 /**
  * Lists the accounts with running or waiting jobs of a name. All jobs of a name with a limit have a
- * group.
+ * group. Each part uses an index of its own: the table has all jobs of a day that have ended.
  */
 export async function listGroups(db: BossDb, name: string): Promise<Group[]> {
   const { rows } = await db.executeSql(
-    `select coalesce(group_id, 'all') as id,
+    `select group_id as id,
       count(*) filter (where state = 'active')::int as running,
       count(*) filter (where state < 'active')::int as waiting,
       coalesce(extract(epoch from min(created_on) filter (where state < 'active')) * 1000, 0)::float8 as "waitingSince",
-      (array_agg(id order by started_on desc) filter (where state = 'active'))[1] as newest
-    from pgboss.job
-    where name = $1 and (state = 'active' or (state < 'active' and not blocked and start_after <= now()))
+      (array_agg(job_id order by started_on desc) filter (where state = 'active'))[1] as newest
+    from (
+      select group_id, state, created_on, started_on, id as job_id from pgboss.job
+      where name = $1 and state = 'active' and group_id is not null
+      union all
+      select coalesce(group_id, 'all'), state, created_on, started_on, id from pgboss.job
+      where name = $1 and state < 'active' and not blocked and start_after <= now()
+    ) as open
     group by 1`,
     [name],
   )

@@ -60,7 +60,7 @@ type Line = {
   stop(milliseconds: number): Promise<void>
 }
 
-/** Runs one kind of job: claims as many as possible when told to look, and after a run. */
+/** Runs one kind of job: claims as many as possible when told to look, and when a slot is free. */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
   const slots = Math.max(job.concurrency ?? 0, DEFAULT_CONCURRENCY)
   const running = new Set<Running>()
@@ -72,17 +72,21 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
 
   async function fill(): Promise<void> {
     while (running.size < slots && !stopping.signal.aborted) {
-      const claimed = await queue.claim(job, slots - running.size)
-      if (claimed.length === 0) return
+      // Jobs with a limit over all instances are claimed one by one.
+      const wanted = job.concurrency ? 1 : slots - running.size
+      const claimed = await queue.claim(job, wanted)
       claimed.forEach(begin)
+      if (claimed.length < wanted) return
     }
   }
 
   function begin(claimed: ClaimedJob): void {
     const abort = new AbortController()
     const done = runOne(queue, job, claimed, abort, log).finally(() => {
+      // What is enqueued while a slot is free is claimed at once.
+      const mayWait = job.concurrency !== undefined || running.size === slots
       running.delete(entry)
-      looking.wake()
+      if (mayWait) looking.wake()
     })
     const entry = { claimed, abort, done }
     running.add(entry)

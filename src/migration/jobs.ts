@@ -95,13 +95,14 @@ async function runClaimed(
   const lost = new AbortController()
   const life = showLife(db, row, log, () => lost.abort(new LostClaim()))
   const still = watchForStall(row.options.dryRun ? slots.dryRunMs : slots.standstillMs)
+  let hasEnded = false
   try {
     const stop = AbortSignal.any([signal, lost.signal, still.signal])
     const sides = await openSides(row, deps, stop).catch((error: unknown) =>
       endUnopened(error, row, db, stop),
     )
     if (!sides) return
-    const { state, progress, sync, stopped } = await migrateMailbox({
+    await migrateMailbox({
       ...sides,
       folders: row.folders.length === 0 ? 'all' : row.folders,
       options: {
@@ -120,18 +121,21 @@ async function runClaimed(
         // A dry run completes no messages. It has a time limit for the whole run instead.
         if (!row.options.dryRun && still.report(news) && row.stalls > 0) life.forgetStalls()
       },
+      async onOutcome({ state, progress, sync, stopped }) {
+        await life.stop()
+        const written = { progress, throughput: life.throughput() }
+        if (stopped && mustWaitForConsent(row, stopped))
+          return await waitForConsent(db, row, stopped, written)
+        await db
+          .transaction()
+          .execute((trx) => end(trx, row, state, { ...written, failure: null, sync, stopped }))
+        hasEnded = true
+        log.info(
+          { state, messages: progress.messagesDone, errors: progress.errorCount },
+          'a migration ended',
+        )
+      },
     })
-    await life.stop()
-    const written = { progress, throughput: life.throughput() }
-    if (stopped && mustWaitForConsent(row, stopped))
-      return await waitForConsent(db, row, stopped, written)
-    await db
-      .transaction()
-      .execute((trx) => end(trx, row, state, { ...written, failure: null, sync, stopped }))
-    log.info(
-      { state, messages: progress.messagesDone, errors: progress.errorCount },
-      'a migration ended',
-    )
   } catch (error) {
     await life.stop()
     if (error instanceof Stalled)
@@ -142,7 +146,8 @@ async function runClaimed(
   } finally {
     still.end()
     await life.stop()
-    await markReleased(db, row).catch((error: unknown) => log.debug(messageOf(error)))
+    if (!hasEnded)
+      await markReleased(db, row).catch((error: unknown) => log.debug(messageOf(error)))
   }
 }
 

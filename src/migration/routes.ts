@@ -50,6 +50,9 @@ export type MigrationRoutesDeps = SubmitDeps & {
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
 
+/** Milliseconds between two events of a migration. */
+const MIN_EVENT_INTERVAL_MS = 100
+
 /** Registers `/api/v1/imap/…`: account tests, folder lists and migrations. */
 export function migrationRoutes(app: App, deps: MigrationRoutesDeps): void {
   accountRoutes(app, deps)
@@ -249,7 +252,7 @@ function statusRoutes(
       schema: {
         summary: 'Follow a migration (server-sent events)',
         description:
-          'Sends an event `migration` with the current status, then one per change, up to one a second.',
+          'Sends an event `migration` with the current status, then one per change: progress once a second, a new status at once.',
         tags,
         params,
         produces: ['text/event-stream'],
@@ -263,6 +266,8 @@ function statusRoutes(
       await events.stream(reply, {
         name: 'migration',
         read: () => found(deps, workspaceId, id),
+        // Workers report progress once a second, but the end of a migration at once.
+        minIntervalMs: MIN_EVENT_INTERVAL_MS,
         recheckAccess: () => reauthenticate(request),
         onAccessChange: (recheck) => onAccessChangeOf(notifications, caller, recheck),
         subscribe: (wake) => {

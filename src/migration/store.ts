@@ -3,7 +3,7 @@ import type { Plan } from '../config.ts'
 import { KEEP_DAYS } from '../mail-credentials/limits.ts'
 import type { Db } from '../store/database.ts'
 import { changeNotification } from '../store/changes.ts'
-import { notifyAll } from '../store/notifications.ts'
+import { notifyAll, type Notification } from '../store/notifications.ts'
 import type { Administrator } from '../net/imap/connection/sign-in.ts'
 import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
@@ -74,7 +74,12 @@ export const CHANGED = 'migration.changed'
 
 /** Notifies the streams of a migration and the account’s dashboard of a change. */
 export async function notifyMigration(db: Db, workspaceId: string, id: string): Promise<void> {
-  await notifyAll(db, [[CHANGED, id], changeNotification(workspaceId, 'migrations', id)])
+  await notifyAll(db, migrationNotifications(workspaceId, id))
+}
+
+/** The notifications of one migration, to be sent together with others. */
+export function migrationNotifications(workspaceId: string, id: string): Notification[] {
+  return [[CHANGED, id], changeNotification(workspaceId, 'migrations', id)]
 }
 
 /** Errors stored per migration. Further ones are only counted. */

@@ -1,5 +1,5 @@
 import type { Db } from './database.ts'
-import { notify, type Notifications } from './notifications.ts'
+import { notify, type Notification, type Notifications } from './notifications.ts'
 
 /**
  * The modules whose data can change. `requests` are captured requests; their `id` is the
@@ -54,7 +54,7 @@ export function changeNotification(
   audience: string,
   room: ChangeTopic,
   id: string | null,
-): [channel: string, payload: unknown] {
+): Notification {
   return [CHANNEL, [[audience, room, id]]]
 }
 

@@ -41,11 +41,10 @@ export async function notify(db: Db, channel: string, payload: unknown): Promise
   await notifyAll(db, [[channel, payload]])
 }
 
+export type Notification = [channel: string, payload: unknown]
+
 /** Sends several notifications likewise, in one round trip. */
-export async function notifyAll(
-  db: Db,
-  notifications: readonly [channel: string, payload: unknown][],
-): Promise<void> {
+export async function notifyAll(db: Db, notifications: readonly Notification[]): Promise<void> {
   const texts = notifications.map(
     ([channel, payload]) => notificationArguments(channel, payload)[1],
   )

@@ -5,8 +5,9 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { notifyAccountChange } from '../account-changes.ts'
-import { isPlainText, LABEL_LENGTH, TOKEN_LIFETIMES } from '../shapes.ts'
+import { isPlainText, LABEL_LENGTH } from '../shapes.ts'
 import { createToken, hashToken } from './format.ts'
+import { TOKEN_LIFETIMES } from './lifetimes.ts'
 import {
   countActiveTokens,
   deleteToken,

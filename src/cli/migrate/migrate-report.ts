@@ -1,5 +1,5 @@
 import type { CopyFailure } from '../../migration/engine/journal/journal.ts'
-import type { MigrationOutcome } from '../../migration/engine/migrate.ts'
+import type { MigrationOutcome } from '../../migration/engine/outcome.ts'
 import { sizeText } from '../../migration/engine/plan/size-text.ts'
 import type { SizedFolder } from '../../migration/folder-sizes.ts'
 import { countText, timeText } from './progress-bars.ts'

@@ -1,4 +1,4 @@
-import { TOKEN_LIFETIMES } from '../../accounts/shapes.ts'
+import { TOKEN_LIFETIMES } from '../../accounts/tokens/lifetimes.ts'
 import { SCOPES } from '../../http/access.ts'
 import { defineCommand, defineGroup } from '../command.ts'
 

@@ -114,6 +114,7 @@ function follow(
   log: Logger,
 ): () => void {
   let last = ''
+  let readAt = performance.now()
   let isStale = false
   let timer: NodeJS.Timeout | undefined
 
@@ -127,22 +128,27 @@ function follow(
 
   /** Sends the latest state; a slow client gets it when it has read the previous event. */
   async function sendLatest(): Promise<void> {
-    timer = undefined
-    if (raw.writableNeedDrain) return void raw.once('drain', wake)
+    if (raw.writableNeedDrain) {
+      timer = undefined
+      return void raw.once('drain', wake)
+    }
     isStale = false
+    readAt = performance.now()
     try {
       send(await source.read())
     } catch (error) {
       log.warn({ err: error }, 'an event could not be read')
       end()
     }
+    timer = undefined
     if (isStale) wake()
   }
 
+  /** The first change after a quiet interval is sent at once. */
   function wake(): void {
     isStale = true
-    if (!raw.writableEnded)
-      timer ??= setTimeout(() => void sendLatest(), source.minIntervalMs ?? DEFAULT_INTERVAL_MS)
+    const wait = readAt + (source.minIntervalMs ?? DEFAULT_INTERVAL_MS) - performance.now()
+    if (!raw.writableEnded) timer ??= setTimeout(() => void sendLatest(), Math.max(0, wait))
   }
 
   function sendHeartbeat(): void {

@@ -6,7 +6,6 @@ import { findMainError, type AccountAddress, type MigrationRow } from '../store.
 import { raiseBatchAlert } from './alerts.ts'
 import { findActive, saveResult, type MailboxResult } from './progress/store.ts'
 import { addRejection, resetRejections } from './hosts/store.ts'
-import { notifyBatch } from './store.ts'
 
 /** The code of an error after which a sign-in must not be repeated with the same password. */
 const WRONG_PASSWORD = 'sign_in'
@@ -44,7 +43,6 @@ export async function recordMailboxResult(
   else if (problem?.code === WRONG_PASSWORD && problem.host && !mailbox.verified)
     await addRejection(trx, batchId, problem.host)
   await raiseBatchAlert(trx, workspaceId, batchId, { isLaterPass })
-  await notifyBatch(trx, workspaceId, batchId)
 }
 
 function problemOf(

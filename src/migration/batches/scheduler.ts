@@ -15,8 +15,9 @@ export function batchSchedulerJob(deps: StartDeps): Job {
     schedule: '* * * * *',
     deadline: 60,
     async run(_data, { enqueue }) {
-      await startMailboxes(deps, enqueue)
-      await finishIdleBatches(deps.db)
+      const started = await startMailboxes(deps, enqueue)
+      // Idle batches can wait for a pass that starts nothing.
+      if (started === 0) await finishIdleBatches(deps.db)
     },
   })
 }

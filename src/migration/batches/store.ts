@@ -1,10 +1,11 @@
 import { sql, type Transaction } from 'kysely'
 import { changeNotification } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyAll } from '../../store/notifications.ts'
+import { notifyAll, type Notification } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { listBatchCredentials, releaseCredentials } from '../consent/store.ts'
 import type { SyncOptions } from '../engine/sync/pass.ts'
+import { migrationNotifications } from '../store.ts'
 import { deleteBatchSyncs } from '../sync/store.ts'
 import { BATCH_LIMITS } from './limits.ts'
 
@@ -70,7 +71,22 @@ export const BATCH_CHANGED = 'batch.changed'
 
 /** Notifies the streams of a batch and the dashboards of its workspace of a change. */
 export async function notifyBatch(db: Db, workspaceId: string, id: string): Promise<void> {
-  await notifyAll(db, [[BATCH_CHANGED, id], changeNotification(workspaceId, 'migrations', id)])
+  await notifyAll(db, batchNotifications(workspaceId, id))
+}
+
+/** Notifies of a change of a migration, and of its batch if it has one. */
+export async function notifyMigrationAndBatch(
+  db: Db,
+  { workspaceId, id, batchId }: { workspaceId: string; id: string; batchId: string | null },
+): Promise<void> {
+  await notifyAll(db, [
+    ...migrationNotifications(workspaceId, id),
+    ...(batchId === null ? [] : batchNotifications(workspaceId, batchId)),
+  ])
+}
+
+function batchNotifications(workspaceId: string, id: string): Notification[] {
+  return [[BATCH_CHANGED, id], changeNotification(workspaceId, 'migrations', id)]
 }
 
 const COLUMNS = [

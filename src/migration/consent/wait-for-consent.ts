@@ -6,7 +6,7 @@ import { ClientRejected, ConsentNeeded } from '../../mail-credentials/access-tok
 import { lockRejected } from '../../mail-credentials/store.ts'
 import type { DB } from '../../store/tables.ts'
 import type { MigrationAccount } from '../engine/connections/fresh-sign-in.ts'
-import type { MigrationOutcome } from '../engine/migrate.ts'
+import type { MigrationOutcome } from '../engine/outcome.ts'
 import { Stop } from '../engine/stop.ts'
 import { consentAlert } from '../messages.ts'
 import { markPaused } from '../run/store.ts'

@@ -5,40 +5,25 @@ import { limitYoungGeneration } from '../../young-generation.ts'
 import { createAppendWindow, type AppendWindow } from '../../net/imap/append/append-window.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { isAllMail } from './folder/all-mail.ts'
-import { createProgressReporter } from './progress/progress-reporter.ts'
+import { createProgressReporter, type ProgressReporter } from './progress/progress-reporter.ts'
 import { createPacer, UNLIMITED } from './connections/pacer.ts'
-import { createConnectionPool } from './connections/connection-pool.ts'
+import { createConnectionPool, type ConnectionPool } from './connections/connection-pool.ts'
 import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
 import type { ConnectionPair } from './connections/connection-pair.ts'
 import { whileRunning } from './running-migrations.ts'
 import { ENGINE_LIMITS, WAIT_TIMES } from '../limits.ts'
-import type { FolderRoute, MappedFolder } from './plan/mapping.ts'
+import type { FolderRoute } from './plan/mapping.ts'
+import type { MigrationOutcome } from './outcome.ts'
 import { withRetries } from './connections/with-retries.ts'
 import { planMigration, type MigrationPlan } from './plan/plan.ts'
 import type { MigrationProgress } from './progress/progress.ts'
+import { settledAll } from './settled-all.ts'
 import { codeOf, Stop } from './stop.ts'
 import { finishSync } from './sync/finish-sync.ts'
 import type { SyncOutcome, SyncPlan } from './sync/pass.ts'
 import { planSync } from './sync/sync-plan.ts'
 import { createUnchangedFolder } from './sync/unchanged-folder.ts'
-
-/**
- * The result of a run. `completed`: every source message is copied, was already there, or is no
- * longer at the source.
- */
-export type MigrationOutcome = {
-  state: 'completed' | 'failed'
-  progress: MigrationProgress
-  /** Source and destination path of each folder. */
-  folders: MappedFolder[]
-  /** Everything that was not copied exactly. */
-  notes: MigrationNote[]
-  /** What a pass of a synchronization found; null otherwise. */
-  sync: SyncOutcome | null
-  /** The error that ended it early; null otherwise. It can be resumed. */
-  stopped: { code: string; message: string } | null
-}
 
 /** Memory for message bodies, shared by all migrations of this process. */
 const bodies: AppendWindow = createAppendWindow({
@@ -58,7 +43,7 @@ export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcom
 }
 
 async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
-  const { journal, options = {}, waitTimes = WAIT_TIMES } = deps
+  const { waitTimes = WAIT_TIMES } = deps
   const own = new AbortController()
   const signal = AbortSignal.any([deps.signal, own.signal])
   const notes: MigrationNote[] = [...(deps.notes ?? [])]
@@ -72,6 +57,30 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
   const shared = { ...deps, gate, waitTimes, signal }
   const pool = createConnectionPool(shared, own)
   const leave = afterAbort(signal, () => pool.destroy())
+  try {
+    const outcome = await copyMailbox(deps, { shared, pool, reporter, notes })
+    // Signing out takes a round trip.
+    await settledAll([pool.close(), deps.onOutcome?.(outcome)])
+    return outcome
+  } finally {
+    leave()
+    await pool.close()
+  }
+}
+
+/** The parts of a migration that its copying uses. */
+type Running = {
+  shared: Omit<MigrateDeps, 'waitTimes'> & Pick<MigrationContext, 'gate' | 'waitTimes'>
+  pool: ConnectionPool
+  reporter: ProgressReporter
+  notes: MigrationNote[]
+}
+
+async function copyMailbox(
+  deps: MigrateDeps,
+  { shared, pool, reporter, notes }: Running,
+): Promise<MigrationOutcome> {
+  const { journal, options = {} } = deps
   let plan: MigrationPlan | null = null
   let sync: SyncPlan | null = null
   try {
@@ -118,9 +127,6 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     })
     const ended = sync && { changes: sync.changes, seen: null }
     return outcomeOf(plan, reporter.finish(1), notes, ended, stopped)
-  } finally {
-    leave()
-    await pool.close()
   }
 }
 

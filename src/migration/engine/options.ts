@@ -5,6 +5,7 @@ import type { MigrationAccount } from './connections/fresh-sign-in.ts'
 import type { MessageCopy, MigrationNote } from './context.ts'
 import type { MessageFilter } from './filter.ts'
 import type { Journal } from './journal/journal.ts'
+import type { MigrationOutcome } from './outcome.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 import type { SyncOptions } from './sync/pass.ts'
 
@@ -57,6 +58,8 @@ export type MigrateDeps = {
   onProgress?: (progress: MigrationProgress) => void
   /** Called for each message that was copied in this run. */
   onCopied?: (copy: MessageCopy) => void
+  /** Stores the outcome, while the connections sign out. Its error is thrown. */
+  onOutcome?: (outcome: MigrationOutcome) => Promise<void>
   /** Called when a connection that was signed in has to be replaced. */
   onConnectionLost?: () => void
   waitTimes?: WaitTimes

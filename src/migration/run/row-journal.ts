@@ -27,8 +27,8 @@ export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
   let saved: Promise<Set<string>> | undefined
   return {
     async load(folder) {
-      // A new migration has none, and can have thousands of folders.
-      saved ??= listFolders(db, run.id)
+      // The first run finds none, and can have thousands of folders.
+      saved ??= run.run === 1 ? Promise.resolve(new Set()) : listFolders(db, run.id)
       return (await saved).has(folder) ? findFolder(db, run.id, folder) : null
     },
     loadAll: () => loadFolders(db, run.id),

@@ -13,7 +13,7 @@ import {
 } from '../store.ts'
 import { findSync } from '../sync/store.ts'
 import { markQueued, markSyncing, saveProgress } from '../batches/progress/store.ts'
-import { notifyBatch } from '../batches/store.ts'
+import { notifyMigrationAndBatch } from '../batches/store.ts'
 
 /** Seconds without a heartbeat after which a worker counts as dead. */
 const HEARTBEAT_TIMEOUT_SECONDS = 15
@@ -45,24 +45,27 @@ export async function claimMigration(
     .where(
       sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${HEARTBEAT_TIMEOUT_SECONDS}))`,
     )
-    .returning([...COLUMNS, 'throughput'])
+    .returning((eb) => [
+      ...COLUMNS,
+      'throughput',
+      eb
+        .selectFrom('migrationSecret')
+        .select('sealed')
+        .whereRef('migrationId', '=', 'migration.id')
+        .as('sealed'),
+      eb
+        .exists(eb.selectFrom('migrationSync').whereRef('migrationId', '=', 'migration.id'))
+        .as('isSynchronized'),
+    ])
     .executeTakeFirst()
   if (!claimed) return (await isOpen(db, id)) ? 'busy' : undefined
-  const secret = await db
-    .selectFrom('migrationSecret')
-    .select('sealed')
-    .where('migrationId', '=', id)
-    .executeTakeFirst()
-  await notifyMigration(db, claimed.workspaceId, id)
-  if (claimed.batchId !== null) {
-    await markSyncing(db, id)
-    await notifyBatch(db, claimed.workspaceId, claimed.batchId)
-  }
+  const { isSynchronized, ...row } = claimed
+  if (row.batchId !== null) await markSyncing(db, id)
+  await notifyMigrationAndBatch(db, row)
   return {
-    ...(claimed as Omit<ClaimedMigration, 'queue' | 'sync' | 'sealed'>),
+    ...(row as Omit<ClaimedMigration, 'queue' | 'sync'>),
     queue: null,
-    sync: await findSync(db, id),
-    sealed: secret?.sealed ?? null,
+    sync: isSynchronized ? await findSync(db, id) : null,
   }
 }
 
@@ -105,22 +108,11 @@ export async function markAlive(
     .returning(['workspaceId', 'batchId', 'options'])
     .executeTakeFirst()
   if (row && written) {
-    await notifyMigration(db, row.workspaceId, id)
-    if (row.batchId !== null)
-      await saveBatchProgress(db, { ...row, batchId: row.batchId, id }, written)
+    const { dryRun } = row.options as StoredOptions
+    if (row.batchId !== null) await saveProgress(db, id, written.progress, dryRun)
+    await notifyMigrationAndBatch(db, { ...row, id })
   }
   return row !== undefined
-}
-
-type OfBatch = { id: string; workspaceId: string; batchId: string; options: unknown }
-
-async function saveBatchProgress(
-  db: Db,
-  { id, workspaceId, batchId, options }: OfBatch,
-  { progress }: Written,
-): Promise<void> {
-  await saveProgress(db, id, progress, (options as StoredOptions).dryRun)
-  await notifyBatch(db, workspaceId, batchId)
 }
 
 /** Releases a migration, so that another worker can claim it at once. */
@@ -225,7 +217,7 @@ export async function markEnded(
     .executeTakeFirst()
   if (!row) return false
   if (row.batchId !== null || !(await findSync(db, id))) await eraseSecret(db, id)
-  await notifyMigration(db, row.workspaceId, id)
+  await notifyMigrationAndBatch(db, { ...row, id })
   return true
 }
 

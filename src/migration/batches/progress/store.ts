@@ -92,6 +92,17 @@ export async function markSyncing(db: Db, activeId: string): Promise<void> {
     .execute()
 }
 
+export async function hasSyncingMailbox(db: Db, batchId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('batchMailbox')
+    .select('id')
+    .where('batchId', '=', batchId)
+    .where('state', '=', 'syncing')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Records that the migration of a mailbox waits for a worker again. */
 export async function markQueued(db: Db, activeId: string): Promise<void> {
   await db

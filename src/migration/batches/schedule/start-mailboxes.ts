@@ -36,10 +36,10 @@ export type StartDeps = {
 /**
  * Starts queued mailboxes as far as the limits of their hosts and of their workspaces allow: each
  * gets a migration, new or continued, in the queue of migrations. One instance at a time does this,
- * so that the limits hold over all of them.
+ * so that the limits hold over all of them. @returns how many it started
  */
-export async function startMailboxes(deps: StartDeps, enqueue: Enqueue): Promise<void> {
-  await deps.db.transaction().execute(async (trx) => {
+export async function startMailboxes(deps: StartDeps, enqueue: Enqueue): Promise<number> {
+  return deps.db.transaction().execute(async (trx) => {
     await lockScheduling(trx)
     const load = createLoad(
       await listOpenMigrations(trx),
@@ -47,10 +47,10 @@ export async function startMailboxes(deps: StartDeps, enqueue: Enqueue): Promise
     )
     const months = new Map<string, Month>()
     const changed = new Map<string, string>()
-    for (let started = 0; started < BATCH_LIMITS.maxStartsPerPass;) {
+    let started = 0
+    while (started < BATCH_LIMITS.maxStartsPerPass) {
       const left = BATCH_LIMITS.maxStartsPerPass - started
       const candidates = await listCandidates(trx, load.saturated(), left)
-      if (candidates.length === 0) break
       for (const candidate of candidates) {
         // A full host or workspace is left out of the next candidates.
         if (!load.take(candidate)) continue
@@ -58,8 +58,11 @@ export async function startMailboxes(deps: StartDeps, enqueue: Enqueue): Promise
         else load.release(candidate)
         changed.set(candidate.batchId, candidate.workspaceId)
       }
+      // There are no others.
+      if (candidates.length < left) break
     }
     for (const [batchId, workspaceId] of changed) await notifyBatch(trx, workspaceId, batchId)
+    return started
   })
 }
 

@@ -40,6 +40,11 @@ export function createConnectionPool(
 
   let wake = Promise.withResolvers<void>()
   const reassigned = () => wake.promise
+  let closing: Promise<void> | undefined
+
+  async function closeAll(): Promise<void> {
+    await Promise.all(pairs.map((pair) => pair.close()))
+  }
 
   function endAll(error: unknown): void {
     if (!(error instanceof ConnectionLimitReached)) own.abort(error)
@@ -74,9 +79,7 @@ export function createConnectionPool(
       wake = Promise.withResolvers()
     },
     destroy: () => pairs.forEach((pair) => pair.destroy()),
-    async close() {
-      await Promise.all(pairs.map((pair) => pair.close()))
-    },
+    close: () => (closing ??= closeAll()),
   }
 }
 
