@@ -146,7 +146,7 @@ describe('the DMARC screens', () => {
     const day = page
       .getByRole('table', { name: 'Messages per day' })
       .getByRole('row', { name: '110 messages' })
-    expect(await day.count()).toBe(10)
+    await expect.poll(() => day.count()).toBe(10)
     await page.getByLabel('Period').selectOption('Last 7 days')
     await page.getByText('messages in 7 days').first().waitFor()
     expect(page.url()).toMatch(/\?days=7$/)
