@@ -194,12 +194,15 @@ const NOBODYS = [
   'abuse_address',
   'abuse_appeal',
   'abuse_count',
-  // The abuse contacts of networks, as their registries publish them, and hashes of those that opted out.
+  // The abuse contacts of networks, as their registries publish them, and hashes of those that opted
+  // out or whose mail servers reject emails.
   'abuse_contact',
   'abuse_mail_opt_out',
+  'abuse_bounce',
   'public_feed',
   'public_feed_version',
   // Of the installation.
+  'abuse_bounce_mailbox',
   'mail_client',
   'mail_client_problem',
   'abuse_network',
