@@ -22,6 +22,8 @@ const OPEN = ['/', '/sign-in', '/forgot-password', '/address', '/network', '/sig
 const OWN = [
   '/home',
   '/domains',
+  '/domains/example.test',
+  '/domains/first-check.test',
   '/check',
   '/hooks',
   '/hooks/:hook',

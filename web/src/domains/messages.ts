@@ -32,6 +32,7 @@ export const domainPages = {
   titleOf: (domain: string) => domain,
   checkAgain: 'Check again',
   checking: 'Checking…',
+  fixesPending: 'What to fix is shown here once all checks are done.',
   loading: 'Loading…',
   progress: (done: number, total: number) =>
     `${numberText(done)} of ${numberText(total)} checks done`,

@@ -1,6 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { ShareActions } from '../check/share-bar.tsx'
 import type { DomainReport } from '../domains/api.ts'
+import classes from '../domains/checking.module.css'
 import { DomainBox } from '../domains/domain-box.tsx'
 import { DomainHistory } from '../domains/domain-history.tsx'
 import { FixList } from '../domains/fix-list.tsx'
@@ -17,6 +18,7 @@ import { LINE_COUNT } from '../domains/stages.ts'
 import { useDomainCheck } from '../domains/use-domain-check.ts'
 import { VerdictNotice } from '../domains/verdict-notice.tsx'
 import { Button } from '../ui/actions/button.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { PrintOnly } from '../ui/layout/print-only.tsx'
@@ -62,7 +64,15 @@ export function Screen() {
               <WatchPanel domain={report.domain} onWatched={again} />
             </div>
           )}
-          {report && <FixList report={report} onPublished={again} printed={plan?.fixes} />}
+          {report ? (
+            <FixList report={report} onPublished={again} printed={plan?.fixes} />
+          ) : (
+            <div className={classes.fixes}>
+              <Loading slow shape="cards" lines={3}>
+                {messages.fixesPending}
+              </Loading>
+            </div>
+          )}
           <Section title={lineMessages.title}>
             <LineList lines={check.lines} plan={plan} />
           </Section>
@@ -84,7 +94,7 @@ function Verdict({ report, isChecking, done }: VerdictProps) {
     <ProgressBar label={messages.progress(done, LINE_COUNT)} done={done} total={LINE_COUNT} />
   )
   return (
-    <div role="status">
+    <div role="status" className={classes.verdict}>
       {report ? (
         <VerdictNotice report={report}>{isChecking && progress}</VerdictNotice>
       ) : (
