@@ -47,12 +47,20 @@ export const domainCheckQuery = (domain: string) =>
     refetchOnWindowFocus: false,
   })
 
+/** Lines that come within this time are shown together: each time, the screen is rendered again. */
+const LINES_TOGETHER_MS = 150
+
 async function followCheck(
   domain: string,
   signal: AbortSignal,
   onProgress: (soFar: DomainCheck) => void,
 ): Promise<DomainCheck> {
   const lines: DomainLine[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const show = () => {
+    timer = undefined
+    onProgress({ lines: [...lines], report: null, receipt: null })
+  }
   try {
     for await (const text of readEvents(
       await fetch(inWorkspace(`${pathOf(domain)}/events`), { signal }),
@@ -60,10 +68,12 @@ async function followCheck(
       const event = JSON.parse(text) as DomainLine | ReportAnswer
       if ('receipt' in event) return complete(event)
       lines.push(event)
-      onProgress({ lines: [...lines], report: null, receipt: null })
+      timer ??= setTimeout(show, LINES_TOGETHER_MS)
     }
   } catch {
     signal.throwIfAborted()
+  } finally {
+    clearTimeout(timer)
   }
   // The stream does not say why it failed; the same request without one does.
   return complete(await request<ReportAnswer>('GET', pathOf(domain), { signal }))
