@@ -1,8 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { WebPlace, WebProcesses } from '../../app.ts'
@@ -23,13 +21,6 @@ export type FromProcess =
   | { type: 'ready' }
   | { type: 'failed'; message: string }
   | { type: 'metrics'; id: number; metrics: ProcessMetrics }
-
-/** Compiled code of the first process, which saves the others from compiling it. */
-function compileCache(): { NODE_COMPILE_CACHE?: string } {
-  const folder = getCompileCacheDir()
-  // It has a folder for each version of Node, which is appended again.
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
-}
 
 /** Before the first restart of a process that ended, and before any later one. */
 const BACK_OFF_MS = { first: 200, most: 10 * SECOND_MS }
@@ -87,7 +78,6 @@ function superviseProcess({ number, place, isJson, log, stop }: MemberOptions): 
     const current = fork(existsSync(BUILT) ? BUILT : SOURCE, {
       serialization: 'advanced',
       execArgv: process.execArgv,
-      env: { ...process.env, ...compileCache() },
     })
     child = current
     let message = ''
