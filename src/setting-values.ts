@@ -202,7 +202,6 @@ export function endpointOrOff(value: string): HostPort | null {
   return value === 'off' ? null : endpoint(value)
 }
 
-/** A contact as RFC 9116, section 2.5.3, wants it: a URI. A bare email address gets its scheme. */
 /** A token of 48 characters follows; an address has up to 64 before the @. */
 export function returnPath(value: string): string {
   if (/^[\w.-]{1,15}@[a-z0-9.-]+$/i.test(value)) return value
@@ -222,7 +221,7 @@ export function imapAddress(value: string): ImapAddress {
   const form = 'must be imaps://user:password@host or imap://user:password@host'
   const url = URL.canParse(value) ? new URL(value) : null
   if (!url || !['imaps:', 'imap:'].includes(url.protocol)) throw new Error(form)
-  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const [user, password] = [decoded(url.username, form), decoded(url.password, form)]
   if (!url.hostname || !user || !password || url.pathname.length > 1) throw new Error(form)
   const secure = url.protocol === 'imaps:'
   return {
@@ -234,6 +233,16 @@ export function imapAddress(value: string): ImapAddress {
   }
 }
 
+/** A part of a URL as text. @throws Error with the problem, without the value: it may be a password */
+function decoded(part: string, problem: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Error(`${problem}, with %25 for a percent sign`)
+  }
+}
+
+/** A contact as RFC 9116, section 2.5.3, wants it: a URI. A bare email address gets its scheme. */
 export function contact(value: string): string {
   const uri = /^[^\s:@/]+@[^\s@]+$/.test(value) ? `mailto:${value}` : value
   const isContact = URL.canParse(uri) && /^(?:mailto|https|tel):\S+$/.test(uri)

@@ -7,6 +7,7 @@ import { startMailProvider, type MailProviderServer } from '../servers/mail-prov
 import type { MailServer } from '../servers/mail-server.ts'
 import { createBrowser } from '../servers/openid-provider.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
+import { askAs } from './ask.ts'
 import { accountOn, contents, fill, read } from './mailbox.ts'
 
 let provider: MailProviderServer
@@ -42,17 +43,8 @@ afterAll(async () => {
   await Promise.all([from.stop(), to.stop(), provider.stop()])
 })
 
-async function ask(path: string, body?: object, method = body ? 'POST' : 'GET', who = alice) {
-  const response = await portreeve.request(`/api/v1/imap/${path}`, {
-    method,
-    token: who.token,
-    headers: body ? { 'content-type': 'application/json' } : {},
-    body: body ? JSON.stringify(body) : null,
-  })
-  const text = await response.text()
-  const json = JSON.parse(text) as { data?: never }
-  return { status: response.status, text, data: (json.data ?? json) as never }
-}
+const ask = (path: string, body?: object, method?: string, who = alice) =>
+  askAs(portreeve, who, `imap/${path}`, body, method)
 
 /** Opens the page of a link, or sends its form, without an account. */
 async function visit(url: string, form?: Record<string, string>) {

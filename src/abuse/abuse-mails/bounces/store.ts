@@ -5,7 +5,7 @@ import type { DB } from '../../../store/tables.ts'
 
 export type BounceMailboxRow = ReadPosition & { readAt: Date | null; problem: string | null }
 
-/** How far the mailbox was read; another account begins anew. */
+/** How far the mailbox was read; another account begins at its first message. */
 export async function findPosition(db: Db, account: string): Promise<ReadPosition> {
   const row = await db
     .selectFrom('abuseBounceMailbox')
