@@ -8,6 +8,7 @@ const LAYERS = [
     'config.ts',
     'database-url.ts',
     'log.ts',
+    'recent-entries.ts',
     'setting-values.ts',
     'time.ts',
     'version.ts',

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PrivateTargets } from '../setting-values.ts'
 import { Fault } from '../errors.ts'
@@ -7,6 +6,7 @@ import type { Resolver } from '../net/dns.ts'
 import { RDAP_SERVERS, rdapUrl } from '../protocols/rdap-servers.ts'
 import { parseRegistration, type Registration } from '../protocols/registration.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
+import { createRecentEntries } from '../recent-entries.ts'
 
 export type RegistrationResult =
   | { status: 'found'; registration: Registration; server: string }
@@ -42,9 +42,9 @@ const MAX_PAUSE_MS = HOUR_MS
 /** Creates the RDAP client, which spares the registries: one query a second, with a cache. */
 export function createRegistrationLookup(deps: LookupDeps): RegistrationLookup {
   const { servers = RDAP_SERVERS } = deps
-  const cache = new LRUCache<string, RegistrationResult>({ max: MAX_CACHED_DOMAINS })
+  const cache = createRecentEntries<RegistrationResult>(MAX_CACHED_DOMAINS)
   /** When each server may be asked again, in `performance.now()`. */
-  const freeAt = new LRUCache<string, number>({ max: MAX_SERVERS })
+  const freeAt = createRecentEntries<number>(MAX_SERVERS)
 
   async function waitForTurn(host: string, signal: AbortSignal): Promise<boolean> {
     const now = performance.now()

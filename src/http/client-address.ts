@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Cidr } from '../setting-values.ts'
+import { createRecentEntries } from '../recent-entries.ts'
 
 /** The headers in which a proxy names its client. */
 export type ForwardingHeaders = {
@@ -20,7 +20,7 @@ const MAX_RECENT_IPV6 = 20_000
 /**
  * Addresses that were read: the library takes 20 µs for each. All of them together have some 6 MB.
  */
-const recentIPv6 = new LRUCache<string, Address>({ max: MAX_RECENT_IPV6 })
+const recentIPv6 = createRecentEntries<Address>(MAX_RECENT_IPV6)
 
 /** Addresses of connections: one connection carries many requests. */
 const peers = new WeakMap<Socket, Address>()

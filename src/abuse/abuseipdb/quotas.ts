@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { Fault } from '../../errors.ts'
 import { DAY_MS } from '../../time.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 import { QUOTAS, type Counter, type Endpoint } from './quota-counter.ts'
 import { createQuotaWriter, type QuotaWriterDeps } from './quota-writer.ts'
 
@@ -22,7 +22,7 @@ const EXACT_BELOW = 100
 
 export function createQuotas(deps: QuotaWriterDeps & { clock: () => number }): Quotas {
   const { clock } = deps
-  const counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS })
+  const counters = createRecentEntries<Counter>(MAX_COUNTERS)
   const writer = createQuotaWriter(deps)
   const today = () => Math.floor(clock() / DAY_MS)
 

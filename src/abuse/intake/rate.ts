@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { Fault } from '../../errors.ts'
 import type { RateUsage } from './store.ts'
 import { MINUTE_MS } from '../../time.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 
 /**
  * Requests of one source in one window (a bulk report is one request), of all sources of an IPv6
@@ -21,7 +21,7 @@ const MAX_LIMITED_SOURCES = 100_000
 
 /** Remembers sources that have used up their window, so that a flood costs no queries. */
 export function createLimitedSources() {
-  const until = new LRUCache<string, number>({ max: MAX_LIMITED_SOURCES })
+  const until = createRecentEntries<number>(MAX_LIMITED_SOURCES)
   return {
     note(source: string, time: number): void {
       until.set(source, time)

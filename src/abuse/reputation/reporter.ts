@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { classify } from '../../net/address.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 import { KNOWN_ORIGIN } from '../scoring/score.ts'
 import { networkOf } from '../subject.ts'
 
@@ -42,7 +42,7 @@ export function createReporters(
   secret: string,
   findOrigin: FindOrigin,
 ): (address: string) => Reporter {
-  const recent = new LRUCache<string, Reporter>({ max: MAX_RECENT_REPORTERS })
+  const recent = createRecentEntries<Reporter>(MAX_RECENT_REPORTERS)
   const pseudonym = (kind: string, text: string) =>
     createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url').slice(0, 12)
 

@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { Standing } from '../scoring/score.ts'
 import { listStandings } from './store.ts'
 import { HOUR_MS } from '../../time.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 
 /** The networks with a reputation, in memory and the same in every instance. */
 export type Standings = {
@@ -30,7 +30,7 @@ export async function createStandings(
   log: Logger,
 ): Promise<Standings> {
   let standings = await read(db)
-  const seen = new LRUCache<string, number>({ max: MAX_SEEN_NETWORKS })
+  const seen = createRecentEntries<number>(MAX_SEEN_NETWORKS)
   function reload(): void {
     void read(db).then(
       (fresh) => (standings = fresh),

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Db } from '../../store/database.ts'
 import type { Notifications } from '../../store/notifications.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 import { findTokenWith, type TokenOwner, type TokenRight } from './store.ts'
 import { hashBouncerKey, hashReportToken, TOKENS_CHANGED } from './tokens.ts'
 
@@ -22,8 +22,7 @@ export function createTokenAuth(
   notifications: Notifications,
   right: TokenRight,
 ): TokenAuth {
-  const known = new LRUCache<string, { owner: TokenOwner | undefined }>({
-    max: MAX_CACHED_TOKENS,
+  const known = createRecentEntries<{ owner: TokenOwner | undefined }>(MAX_CACHED_TOKENS, {
     ttl: CACHE_MS,
   })
   const clear = () => known.clear()

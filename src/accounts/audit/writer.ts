@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import { DatabaseError } from 'pg'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { HOUR_MS, MINUTE_MS } from '../../time.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 import { insertAuditEntries, type AuditEntry } from './store.ts'
 
 /** Entries of one statement. */
@@ -115,7 +115,7 @@ function isRejection(error: unknown): boolean {
 /** Counts entries by workspace: a burst of up to an hour’s entries, which refills steadily. */
 function createRate(entriesPerHour: number): (workspaceId: string) => boolean {
   const costMs = HOUR_MS / entriesPerHour
-  const fullAt = new LRUCache<string, number>({ max: MAX_TRACKED })
+  const fullAt = createRecentEntries<number>(MAX_TRACKED)
   return (workspaceId) => {
     const now = performance.now()
     const next = Math.max(fullAt.get(workspaceId) ?? 0, now) + costMs

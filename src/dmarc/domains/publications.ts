@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { isDeepStrictEqual } from 'node:util'
 import { createDnsQueries, type DnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 import {
   DNS_TIMEOUT_MS,
   MAX_DNS_WAIT_MS,
@@ -24,11 +24,8 @@ const FRESH_MS = 5_000
 
 /** What DNS publishes for DMARC domains, with the last answers in memory. */
 export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: DmarcDeps) {
-  const answers = new LRUCache<string, KnownPublication>({ max: MAX_KNOWN_PUBLICATIONS })
-  const announced = new LRUCache<string, KnownPublication>({
-    max: MAX_KNOWN_PUBLICATIONS,
-    ttl: FRESH_MS,
-  })
+  const answers = createRecentEntries<KnownPublication>(MAX_KNOWN_PUBLICATIONS)
+  const announced = createRecentEntries<KnownPublication>(MAX_KNOWN_PUBLICATIONS, { ttl: FRESH_MS })
   const running = new Map<string, { workspaceId: string; lookup: Promise<KnownPublication> }>()
   const questions = (signal = AbortSignal.timeout(DNS_TIMEOUT_MS)): DnsQueries =>
     createDnsQueries(resolver, signal)

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { finished } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { Fault } from '../../errors.ts'
@@ -8,6 +7,7 @@ import { callerOf } from '../auth.ts'
 import { clientNetwork } from '../client-address.ts'
 import type { App } from '../server.ts'
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../../time.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 
 /** The limit of one account, or on public routes of one address, for a group of routes. */
 export type RequestLimit = {
@@ -248,8 +248,8 @@ function createRateCounter(db: Db) {
    * For an address, when its bucket is full again; for an account, the end of its rejection. In
    * `performance.now()`.
    */
-  const fullAt = new LRUCache<string, number>({ max: MAX_SUBJECTS })
-  const refusedUntil = new LRUCache<string, number>({ max: MAX_SUBJECTS })
+  const fullAt = createRecentEntries<number>(MAX_SUBJECTS)
+  const refusedUntil = createRecentEntries<number>(MAX_SUBJECTS)
 
   /** Counts a request of an address. @returns seconds to wait */
   function countAddress(key: string, { requests, windowSeconds }: Rate): number {

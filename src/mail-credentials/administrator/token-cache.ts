@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { SECOND_MS } from '../../time.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 import { MAX_CACHED_TOKENS, MIN_TOKEN_SECONDS, REFRESH_MARGIN } from '../limits.ts'
 import type { AdministratorToken } from './token-request.ts'
 
@@ -19,7 +19,7 @@ export type TokenCache = {
 
 /** Keeps access tokens in memory. Concurrent requests for one key share one token. */
 export function createTokenCache(): TokenCache {
-  const cache = new LRUCache<string, Cached>({ max: MAX_CACHED_TOKENS })
+  const cache = createRecentEntries<Cached>(MAX_CACHED_TOKENS)
   return {
     async get(key, rejected, request) {
       const cached = cache.get(key)

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import type { Kysely } from 'kysely'
 import type { NewAlert } from '../../alerts/raise.ts'
 import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/quotas.ts'
 import type { Plan } from '../../config.ts'
 import type { DB } from '../../store/tables.ts'
+import { createRecentEntries } from '../../recent-entries.ts'
 import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'
 import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
 
@@ -129,7 +129,7 @@ const MAX_REMEMBERED_ALERTS = 10_000
 
 /** Raises each alert once, without a database query every second while its cause lasts. */
 export function raiseOnce(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
-  const raised = new LRUCache<string, true>({ max: MAX_REMEMBERED_ALERTS })
+  const raised = createRecentEntries<true>(MAX_REMEMBERED_ALERTS)
   return async (alert) => {
     const name = `${alert.workspaceId} ${alert.key}`
     if (raised.has(name)) return

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../../log.ts'
 import type { DB } from '../../../store/tables.ts'
+import { createRecentEntries } from '../../../recent-entries.ts'
 import { findBouncer, saveBouncers, type BouncerKey, type BouncerState } from './store.ts'
 
 /** Remembers what each bouncer received, so that the next answer has only the changes since. */
@@ -25,7 +25,7 @@ const STORE_TIME_MS = 30_000
 const textOf = ({ tokenId, address, name }: BouncerKey) => `${tokenId} ${address} ${name}`
 
 export function createBouncers({ db, log }: { db: Kysely<DB>; log: Logger }): Bouncers {
-  const states = new LRUCache<string, BouncerState>({ max: MAX_REMEMBERED })
+  const states = createRecentEntries<BouncerState>(MAX_REMEMBERED)
   let waiting = new Map<string, BouncerKey & BouncerState>()
   let timer: NodeJS.Timeout | undefined
   let dueAt = Infinity
