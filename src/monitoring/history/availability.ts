@@ -1,5 +1,5 @@
 import { AVAILABILITY_DAYS } from '../limits.ts'
-import type { HostPeriod, Period } from './store.ts'
+import type { Period } from './store.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** `percent` (0 to 100) is the share of the known time without a critical or major listing. */
@@ -14,6 +14,19 @@ export type Availability = {
 /** Start of the period over which availability is computed. */
 export function availableSince(): Date {
   return new Date(Date.now() - AVAILABILITY_DAYS * DAY_MS)
+}
+
+/** A period of a host in milliseconds since 1970. */
+type HostPeriod = { state: Period; from: number; to: number }
+
+/** The periods of a host by the seconds at which they began; the current one ends now. */
+export function periodsUntil(begun: [Period, number][], now: Date): HostPeriod[] {
+  return begun
+    .map(([state, from], index) => {
+      const [, to = now.getTime() / 1000] = begun[index + 1] ?? []
+      return { state, from: from * 1000, to: to * 1000 }
+    })
+    .filter(({ from, to }) => to > from)
 }
 
 /** Sums the periods of a host since `availableSince`. */

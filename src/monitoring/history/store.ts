@@ -150,25 +150,20 @@ export async function beginPeriod(
     on conflict do nothing`.execute(db)
 }
 
-/** A period of a host in milliseconds since 1970. */
-export type HostPeriod = { hostId: string; state: Period; from: number; to: number }
-
 /**
- * Lists the periods of these hosts since then; current ones end now. Times are numbers, because a
+ * Lists the states of these hosts since then: the states with the seconds since 1970 at which they
+ * began, oldest first, as JSON. It is the same text for all hosts that did not change, and a
  * workspace may have tens of thousands of periods.
  */
 export async function listPeriodsSince(
   db: Db,
   hostIds: string[],
   since: Date,
-): Promise<HostPeriod[]> {
-  const { rows } = await sql<HostPeriod>`
-    select host_id, state, extract(epoch from greatest(began_at, ${since}))::float8 * 1000 as "from",
-      extract(epoch from ended_at)::float8 * 1000 as "to"
-    from (
-      select host_id, state, began_at, coalesce(lead(began_at) over (partition by host_id order by began_at), now()) as ended_at
-      from monitored_period where host_id = any(${hostIds})) as period
-    where ended_at > ${since}`.execute(db)
+): Promise<{ hostId: string; periods: string }[]> {
+  const { rows } = await sql<{ hostId: string; periods: string }>`
+    select host_id,
+      json_agg(json_build_array(state, extract(epoch from greatest(began_at, ${since}))) order by began_at)::text as periods
+    from monitored_period where host_id = any(${hostIds}) group by host_id`.execute(db)
   return rows
 }
 
