@@ -5,7 +5,7 @@ import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainSummary, LineState } from '../shapes.ts'
 import type { ReadableParts } from './history.ts'
-import { listWatched, type WatchedDomainRow } from './store.ts'
+import { listWatched, type ListedDomainRow } from './store.ts'
 
 const MAX_SHOWN_HOSTS = 20
 
@@ -37,7 +37,7 @@ export async function listWorkspaceDomains(
 }
 
 /** Monitored hosts by their registered domain, and by watched domains that they serve. */
-function groupHosts(hosts: HostState[], watched: WatchedDomainRow[]): Map<string, Set<HostState>> {
+function groupHosts(hosts: HostState[], watched: ListedDomainRow[]): Map<string, Set<HostState>> {
   const groups = new Map<string, Set<HostState>>()
   const add = (domain: string, host: HostState) => {
     const group = groups.get(domain)
@@ -64,7 +64,7 @@ function groupHosts(hosts: HostState[], watched: WatchedDomainRow[]): Map<string
 }
 
 type Parts = {
-  watched: WatchedDomainRow | undefined
+  watched: ListedDomainRow | undefined
   dmarcDomainId: string | null
   hosts: HostState[]
 }

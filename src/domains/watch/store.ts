@@ -103,10 +103,14 @@ export async function countWatched(db: Db, workspaceId: string): Promise<number>
   return count
 }
 
+/** Columns that a list shows, without the records and states of a check. */
+const LISTED = ['domain', 'hosts', 'state', 'sentence', 'stages', 'checkedAt', 'labels'] as const
+export type ListedDomainRow = Pick<WatchedDomainRow, (typeof LISTED)[number]>
+
 /** Lists the watched domains of a workspace, oldest first. */
-export async function listWatched(db: Db, workspaceId: string): Promise<WatchedDomainRow[]> {
-  const rows = db.selectFrom('watchedDomain').select(WATCHED).where('workspaceId', '=', workspaceId)
-  return (await rows.orderBy('id').execute()) as unknown as WatchedDomainRow[]
+export async function listWatched(db: Db, workspaceId: string): Promise<ListedDomainRow[]> {
+  const rows = db.selectFrom('watchedDomain').select(LISTED).where('workspaceId', '=', workspaceId)
+  return (await rows.orderBy('id').execute()) as ListedDomainRow[]
 }
 
 export async function findWatched(

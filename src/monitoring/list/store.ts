@@ -71,8 +71,8 @@ export async function listHosts(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<ListedHostRow[]> {
   const { rows } = await sql<ListedHostRow>`
-    select h.id, row_to_json(fields)::text as json from monitored_host h
-    cross join lateral (select ${FIELDS} offset 0) as fields where ${conditions(workspaceId, filter)}
+    select h.id, (select row_to_json(fields)::text from (select ${FIELDS}) as fields) as json
+    from monitored_host h where ${conditions(workspaceId, filter)}
     order by ${orderTerms(order)} limit ${limit} offset ${offset}`.execute(db)
   return rows
 }
