@@ -1,6 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { WebPlace, WebProcesses } from '../../app.ts'
@@ -75,7 +77,7 @@ function superviseProcess({ number, place, isJson, log, stop }: MemberOptions): 
   let asked = 0
 
   async function runOnce(): Promise<void> {
-    const current = fork(existsSync(BUILT) ? BUILT : SOURCE, {
+    const current = fork(existsSync(BUILT) ? BUILT : SOURCE, compiledFolder(), {
       serialization: 'advanced',
       execArgv: process.execArgv,
     })
@@ -133,6 +135,13 @@ function superviseProcess({ number, place, isJson, log, stop }: MemberOptions): 
   }
 
   return { ready: first.promise, readMetrics, ended: supervise() }
+}
+
+/** The argument that shares the compiled code of this process; none where it does not keep any. */
+function compiledFolder(): string[] {
+  const folder = getCompileCacheDir()
+  // It is the subfolder of this version of Node.
+  return folder === undefined ? [] : [dirname(folder)]
 }
 
 /** A process that has just ended cannot receive it, and its end is noticed anyway. */

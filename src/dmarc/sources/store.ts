@@ -74,14 +74,27 @@ export async function listSelectedRecords(
     page as (select * from found order by begins_at desc, id desc, part, place limit ${limit} offset ${offset}),
     parts as (select id, part, array_agg(place) as places from page group by id, part)
     select (select count(*) from found) as total,
-      (select json_agg((e.record::jsonb || jsonb_build_object('report', jsonb_build_object(
+      (select json_agg((e.record || jsonb_build_object('report', jsonb_build_object(
         'id', r.id, 'orgName', r.org_name, 'begin', r.begins_at, 'end', r.ends_at)))
-        order by r.begins_at desc, r.id desc, p.part, e.place)
+        order by r.begins_at desc, r.id desc, p.part, place)
       from parts join report r using (id) join dmarc_records p on p.report_id = parts.id and p.part = parts.part
-      cross join lateral json_array_elements(p.records) with ordinality as e (record, place)
-      where e.place = any(parts.places)) as records`.execute(db)
+      cross join lateral (select string_to_array(p.records::text, ${NEXT_RECORD}) as texts offset 0) as split
+      cross join lateral unnest(parts.places) as place
+      cross join lateral (select ${RECORD} as record offset 0) as e) as records`.execute(db)
   return { records: rows[0]?.records ?? [], total: rows[0]?.total ?? 0 }
 }
+
+/** How a record begins in the JSON of a part. In a string, its quotes would be escaped. */
+const RECORD_START = '{"sourceIp":'
+const NEXT_RECORD = sql.lit(`,${RECORD_START}`)
+
+/**
+ * The record at a place. A part is split as text, because reading all of its 500 records as JSON
+ * takes some 1.5 ms; only if that does not give as many records as there are, it is read as JSON.
+ */
+const RECORD = sql`case when cardinality(split.texts) = cardinality(p.sources)
+  then ((case when place > 1 then ${sql.lit(RECORD_START)} else '' end) || btrim(split.texts[place], '[]'))::jsonb
+  else (p.records -> (place - 1)::int)::jsonb end`
 
 function reportsOf({ domainId, days, filter: { orgName } }: RecordSelection) {
   const reporter = orgName === undefined ? sql`` : sql`and lower(r.org_name) = lower(${orgName})`
