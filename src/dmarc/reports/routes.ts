@@ -63,7 +63,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
         response: responses(ReportPage),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { from, to, orgName, result, sort: order, records, ...page } = request.query
       const { id, domain } = await requireDomain(
         db,
@@ -73,13 +73,12 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       const filter = { from: dateOf(from), to: dateOf(to), orgName, failing: result === 'fail' }
       const total = await countReports(db, id, filter)
       const rows = await listReports(db, id, { ...filter, order, records }, sliceOf(page))
-      return {
-        success: true,
-        data: {
-          reports: rows.map((row) => presentReport(row, domain)),
-          pagination: paginationOf(page, total),
-        },
-      }
+      const reports = rows.map((row) => presentReport(row, domain))
+      // All fields are in the schema, whose serializer takes three times as long for 20 × 500 records.
+      return reply
+        .type('application/json; charset=utf-8')
+        .serializer(JSON.stringify)
+        .send({ success: true, data: { reports, pagination: paginationOf(page, total) } })
     },
   )
   app.get(
