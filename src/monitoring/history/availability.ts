@@ -19,14 +19,18 @@ export function availableSince(): Date {
 /** A period of a host in milliseconds since 1970. */
 type HostPeriod = { state: Period; from: number; to: number }
 
-/** The periods of a host by the seconds at which they began; the current one ends now. */
+/**
+ * The periods of a host by the seconds at which they began; the current one ends now, or as soon as
+ * it begins where the clock of the database is ahead.
+ */
 export function periodsUntil(begun: [Period, number][], now: Date): HostPeriod[] {
-  return begun
-    .map(([state, from], index) => {
-      const [, to = now.getTime() / 1000] = begun[index + 1] ?? []
-      return { state, from: from * 1000, to: to * 1000 }
-    })
-    .filter(({ from, to }) => to > from)
+  const periods = begun.map(([state, seconds], index) => {
+    const from = seconds * 1000
+    const [, next] = begun[index + 1] ?? []
+    return { state, from, to: next === undefined ? Math.max(from, now.getTime()) : next * 1000 }
+  })
+  // Periods before the first day begin and end with it.
+  return periods.filter(({ from, to }, index) => to > from || index === periods.length - 1)
 }
 
 /** Sums the periods of a host since `availableSince`. */
