@@ -61,6 +61,10 @@ describe('reports on a domain', () => {
         },
       ],
     })
+    // The response schema serializes one report, but not a list.
+    const [listed] = body.data.reports
+    const alone = await portreeve.ask(`domains/${id}/reports/${listed.id}`, alice)
+    expect(listed).toEqual(alone.body.data)
     const domains = await portreeve.ask('domains', alice)
     expect(domains.body.data[0]).toMatchObject({
       totalReports: 1,
