@@ -161,8 +161,18 @@ async function enqueue<Data extends object>(
     startAfter,
     ...placeOf(job, data),
   })
-  if (id !== null) await notify(db, ENQUEUED, job.name)
+  if (id !== null && isFirstOf(db, job.name)) await notify(db, ENQUEUED, job.name)
   return id !== null
+}
+
+/** Jobs that a transaction has notified of: it sends the same notification once. */
+const notified = new WeakMap<Db, Set<string>>()
+
+function isFirstOf(db: Db, name: string): boolean {
+  if (!db.isTransaction) return true
+  const names = notified.get(db) ?? new Set()
+  notified.set(db, names)
+  return names.size < names.add(name).size
 }
 
 function inTransaction(db: Db): BossDb {

@@ -76,3 +76,22 @@ export async function listCandidates(
     limit ${limit}`.execute(db)
   return rows
 }
+
+/**
+ * Finds what the end of a mailbox leads to: whether fewer than `enough` mailboxes of the workspace
+ * wait for a worker, and whether the batch has a cut-over.
+ */
+export async function findFollowUp(
+  db: Db,
+  { workspaceId, batchId, enough }: { workspaceId: string; batchId: string; enough: number },
+): Promise<{ isShort: boolean; hasCutover: boolean }> {
+  const { rows } = await sql<{ isShort: boolean; hasCutover: boolean }>`
+    select (select count(*) < ${enough}::int from (
+        select from migration
+        where status = 'pending' and workspace_id = ${workspaceId} and batch_id is not null
+        limit ${enough}) as waiting) as is_short,
+      exists (select from migration_cutover where batch_id = ${batchId} and ended_at is null) as has_cutover`.execute(
+    db,
+  )
+  return rows[0] ?? { isShort: true, hasCutover: true }
+}
