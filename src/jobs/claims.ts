@@ -1,6 +1,7 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { Db as BossDb, Job as BossJob, PgBoss } from 'pg-boss'
 import { ADVISORY_LOCKS } from '../store/advisory-locks.ts'
+import { PREPARED } from '../store/database.ts'
 import { notificationArguments } from '../store/notifications.ts'
 import type { Job } from './job.ts'
 import { findOverShare, listGroups, nextGroup, type Group } from './shares.ts'
@@ -116,8 +117,7 @@ async function rebalance(
   { name, concurrency = Infinity }: Job,
 ): Promise<void> {
   const count = (db: BossDb) => listGroups(db, name)
-  const unlocked = { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) }
-  const known = counted.get(name) ?? (await count(unlocked))
+  const known = counted.get(name) ?? (await count(prepared(pool)))
   counted.delete(name)
   // Mostly no other account waits, which is known without a lock.
   if (!findOverShare(known, concurrency)) return
@@ -129,6 +129,11 @@ async function rebalance(
         notificationArguments(PUT_BACK_REQUESTED, over.newest),
       )
   })
+}
+
+/** For the statements of which a worker runs some for each job. */
+export function prepared(db: Pool | PoolClient): BossDb {
+  return { executeSql: (text, values) => db.query(PREPARED + text, values) }
 }
 
 /** Two instances that count running jobs at once would both find a free slot. */
@@ -143,7 +148,7 @@ async function withClaimLock<T>(
     await client.query(
       `begin; select pg_advisory_xact_lock(${ADVISORY_LOCKS.jobClaim}, hashtext(${client.escapeLiteral(name)}))`,
     )
-    const result = await work({ executeSql: (text, values) => client.query(text, values) })
+    const result = await work(prepared(client))
     await client.query('commit')
     client.release()
     return result

@@ -95,8 +95,8 @@ async function continueBatch(
   enqueue: Enqueue,
 ): Promise<void> {
   const enough = Math.ceil(concurrency / 2)
-  const { isShort, hasCutover } = await findFollowUp(db, { workspaceId, batchId, enough })
-  if (batchScheduler && isShort) await enqueue(db, batchScheduler(), {})
+  const { canStart, hasCutover } = await findFollowUp(db, { workspaceId, batchId, enough })
+  if (batchScheduler && canStart) await enqueue(db, batchScheduler(), {})
   if (cutoverJob && hasCutover) await wakeCutover(db, batchId, { enqueue, job: cutoverJob() })
 }
 

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import type { Db } from '../../store/database.ts'
+import { PREPARED, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { epochOf, type SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
@@ -282,7 +282,7 @@ export async function saveFolders(
   const folders = saves.map(({ folder }) => folder)
   const states = saves.map(({ state }) => JSON.stringify(state))
   const copied = saves.filter(({ copies }) => copies !== undefined)
-  const { rows } = await sql`
+  const { rows } = await sql`${sql.raw(PREPARED)}
     with copied as (
       insert into migration_copy (migration_id, folder, epoch, copies)
       select id, folder, epoch, copies from migration, unnest(
