@@ -52,3 +52,33 @@ export function memoryMb(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
 }
+
+/** Processor time of a process and of all processes that it has started. */
+export function processorSecondsOf(root: number): number {
+  const all = listProcesses()
+  const tree = new Set([root])
+  // Process numbers start again at some point, so a child may have a smaller one.
+  for (let known = 0; known < tree.size;) {
+    known = tree.size
+    for (const { pid, parent } of all) if (tree.has(parent)) tree.add(pid)
+  }
+  return all
+    .filter(({ pid }) => tree.has(pid))
+    .reduce((sum, { seconds, endedSeconds }) => sum + seconds + endedSeconds, 0)
+}
+
+/** Starts a server, and adds the processor time of the processes that it started. */
+export async function startMeasured<Server extends object>(
+  start: () => Promise<Server>,
+): Promise<Server & { processorSeconds: () => number }> {
+  const children = () =>
+    listProcesses()
+      .filter(({ parent }) => parent === process.pid)
+      .map(({ pid }) => pid)
+  const before = new Set(children())
+  const server = await start()
+  const pids = children().filter((pid) => !before.has(pid))
+  return Object.assign(server, {
+    processorSeconds: () => pids.reduce((sum, pid) => sum + processorSecondsOf(pid), 0),
+  })
+}

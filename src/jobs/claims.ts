@@ -1,9 +1,10 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { Db as BossDb, Job as BossJob, PgBoss } from 'pg-boss'
 import { ADVISORY_LOCKS } from '../store/advisory-locks.ts'
+import { PREPARED } from '../store/database.ts'
 import { notificationArguments } from '../store/notifications.ts'
 import type { Job } from './job.ts'
-import { findOverShare, listGroups, nextGroup } from './shares.ts'
+import { findOverShare, listGroups, nextGroup, type Group } from './shares.ts'
 
 /** A job that this process has claimed. `claim` identifies this attempt. */
 export type ClaimedJob = { id: string; attempt: number; data: object; claim: Attempt }
@@ -34,12 +35,15 @@ export function createClaims(boss: PgBoss, pool: Pool, jobs: Job[]): Claims {
   const names = jobs.map(({ name }) => name)
   const inTurn = createTurns()
   const served: Served = new Map()
+  const counted: Counted = new Map()
   return {
     listDue: () => listDue(pool, names),
     async claim(job, count) {
       const { name, concurrency } = job
       const fetched = concurrency
-        ? await inTurn(() => withClaimLock(pool, name, (db) => claimNext(boss, db, served, job)))
+        ? await inTurn(() =>
+            withClaimLock(pool, name, (db) => claimNext(boss, db, { served, counted }, job)),
+          )
         : await boss.fetch<object>(name, { batchSize: count })
       return fetched.map((attempt) => ({
         id: attempt.id,
@@ -48,7 +52,7 @@ export function createClaims(boss: PgBoss, pool: Pool, jobs: Job[]): Claims {
         claim: attempt as Attempt,
       }))
     },
-    rebalance: (job) => inTurn(() => rebalance(pool, job)),
+    rebalance: (job) => inTurn(() => rebalance(pool, counted, job)),
   }
 }
 
@@ -70,8 +74,14 @@ async function listDue(pool: Pool, names: string[]): Promise<string[]> {
  * Claims one job of the account whose turn it is. pg-boss could claim several of one account at
  * once.
  */
-async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concurrency }: Job) {
+async function claimNext(
+  boss: PgBoss,
+  db: BossDb,
+  { served, counted }: { served: Served; counted: Counted },
+  { name, concurrency }: Job,
+) {
   const groups = await listGroups(db, name)
+  counted.set(name, groups)
   const next = nextGroup(
     groups,
     concurrency ?? Infinity,
@@ -80,8 +90,14 @@ async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concu
   if (next === null) return []
   remember(served, `${name} ${next.id}`)
   const others = groups.filter((group) => group !== next && group.waiting > 0)
-  return boss.fetch<object>(name, { db, ignoreGroups: others.map(({ id }) => id) })
+  const claimed = await boss.fetch<object>(name, { db, ignoreGroups: others.map(({ id }) => id) })
+  next.running += claimed.length
+  next.waiting -= claimed.length
+  return claimed
 }
+
+/** The accounts of each job as the last claim left them, until they were balanced. */
+type Counted = Map<string, Group[]>
 
 /** When each account was last served by this instance, by job name and account, oldest first. */
 type Served = Map<string, number>
@@ -95,18 +111,29 @@ function remember(served: Served, key: string): void {
   if (served.size > MAX_SERVED && oldest !== undefined) served.delete(oldest)
 }
 
-async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Promise<void> {
-  const findOver = async (db: BossDb) => findOverShare(await listGroups(db, name), concurrency)
+async function rebalance(
+  pool: Pool,
+  counted: Counted,
+  { name, concurrency = Infinity }: Job,
+): Promise<void> {
+  const count = (db: BossDb) => listGroups(db, name)
+  const known = counted.get(name) ?? (await count(prepared(pool)))
+  counted.delete(name)
   // Mostly no other account waits, which is known without a lock.
-  if (!(await findOver({ executeSql: (text, values) => pool.query(text, values) }))) return
+  if (!findOverShare(known, concurrency)) return
   await withClaimLock(pool, name, async (db) => {
-    const over = await findOver(db)
+    const over = findOverShare(await count(db), concurrency)
     if (over)
       await db.executeSql(
         'select pg_notify($1, $2)',
         notificationArguments(PUT_BACK_REQUESTED, over.newest),
       )
   })
+}
+
+/** For the statements of which a worker runs some for each job. */
+export function prepared(db: Pool | PoolClient): BossDb {
+  return { executeSql: (text, values) => db.query(PREPARED + text, values) }
 }
 
 /** Two instances that count running jobs at once would both find a free slot. */
@@ -117,12 +144,11 @@ async function withClaimLock<T>(
 ): Promise<T> {
   const client = await pool.connect()
   try {
-    await client.query('begin')
-    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [
-      ADVISORY_LOCKS.jobClaim,
-      name,
-    ])
-    const result = await work({ executeSql: (text, values) => client.query(text, values) })
+    // Two statements in one round trip.
+    await client.query(
+      `begin; select pg_advisory_xact_lock(${ADVISORY_LOCKS.jobClaim}, hashtext(${client.escapeLiteral(name)}))`,
+    )
+    const result = await work(prepared(client))
     await client.query('commit')
     client.release()
     return result

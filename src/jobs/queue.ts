@@ -4,9 +4,9 @@ import { PgBoss, type Db as BossDb } from 'pg-boss'
 import { Check } from 'typebox/value'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { openUnlimited, type Db } from '../store/database.ts'
+import { openUnlimited, PREPARED, type Db } from '../store/database.ts'
 import { notify } from '../store/notifications.ts'
-import { createClaims, type ClaimedJob, type Claims } from './claims.ts'
+import { createClaims, prepared, type ClaimedJob, type Claims } from './claims.ts'
 import { clampQueueTimestamps } from './clamp-timestamps.ts'
 import { placeOf, type Enqueue, type Job } from './job.ts'
 import { putBack } from './shares.ts'
@@ -107,7 +107,8 @@ export async function openQueue({
     ...createClaims(boss, pool, jobs),
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
     heartbeat: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt)) > 0,
-    complete: async (job, { claim: attempt }) => void (await boss.complete(job.name, attempt)),
+    complete: async (job, { claim: attempt }) =>
+      void (await boss.complete(job.name, attempt, undefined, { db: prepared(pool) })),
     putBack: (job, { claim: attempt }, delayMs) => putBack(pool, job.name, attempt, delayMs),
     fail: async (job, { claim: attempt }, error) =>
       // Only the message: other properties of an error may contain secrets.
@@ -161,15 +162,25 @@ async function enqueue<Data extends object>(
     startAfter,
     ...placeOf(job, data),
   })
-  if (id !== null) await notify(db, ENQUEUED, job.name)
+  if (id !== null && isFirstOf(db, job.name)) await notify(db, ENQUEUED, job.name)
   return id !== null
+}
+
+/** Jobs that a transaction has notified of: it sends the same notification once. */
+const notified = new WeakMap<Db, Set<string>>()
+
+function isFirstOf(db: Db, name: string): boolean {
+  if (!db.isTransaction) return true
+  const names = notified.get(db) ?? new Set()
+  notified.set(db, names)
+  return names.size < names.add(name).size
 }
 
 function inTransaction(db: Db): BossDb {
   const plain = db.withoutPlugins()
   return {
     executeSql: async (text, values) => ({
-      rows: [...(await plain.executeQuery(CompiledQuery.raw(text, values))).rows],
+      rows: [...(await plain.executeQuery(CompiledQuery.raw(PREPARED + text, values))).rows],
     }),
   }
 }

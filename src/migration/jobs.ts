@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { Type } from 'typebox'
 import { raiseAlert, raiseResolved } from '../alerts/raise.ts'
 import { Fault, messageOf } from '../errors.ts'
-import { defineJob, PutBack, type Job } from '../jobs/job.ts'
+import { defineJob, PutBack, type Enqueue, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from '../store/tables.ts'
 import type { CopyFailure } from './engine/journal/journal.ts'
@@ -36,6 +36,7 @@ import {
   waitForConsent,
 } from './consent/wait-for-consent.ts'
 import { recordMailboxResult } from './batches/record-result.ts'
+import { findFollowUp } from './batches/schedule/store.ts'
 import { lockBatch } from './batches/store.ts'
 import { wakeCutover } from './cutover/wake.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
@@ -77,12 +78,26 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
       if (claimed === 'busy') throw new Error('another worker is still running this migration')
       if (!claimed) return
       await runClaimed(claimed, deps, signal, log.child({ migrationId }))
-      if (claimed.batchId === null) return
-      if (deps.batchScheduler) await enqueue(deps.db, deps.batchScheduler(), {})
-      if (deps.cutoverJob)
-        await wakeCutover(deps.db, claimed.batchId, { enqueue, job: deps.cutoverJob() })
+      if (claimed.batchId !== null)
+        await continueBatch(deps, { ...claimed, batchId: claimed.batchId }, enqueue)
     },
   })
+}
+
+/**
+ * Starts further mailboxes when a mailbox has ended, and has the cut-over of its batch checked. The
+ * scheduler fills the places of several mailboxes in one pass, which costs as much as one for each:
+ * it runs when few are left.
+ */
+async function continueBatch(
+  { db, concurrency, batchScheduler, cutoverJob }: MigrationJobDeps,
+  { workspaceId, batchId }: { workspaceId: string; batchId: string },
+  enqueue: Enqueue,
+): Promise<void> {
+  const enough = Math.ceil(concurrency / 2)
+  const { canStart, hasCutover } = await findFollowUp(db, { workspaceId, batchId, enough })
+  if (batchScheduler && canStart) await enqueue(db, batchScheduler(), {})
+  if (cutoverJob && hasCutover) await wakeCutover(db, batchId, { enqueue, job: cutoverJob() })
 }
 
 async function runClaimed(
@@ -240,9 +255,11 @@ async function end(
   const { failure, progress } = ended
   // In the order of other changes of a batch: first the batch, then its migrations.
   if (row.batchId !== null) await lockBatch(trx, row.workspaceId, row.batchId)
-  const hasEnded = await markEnded(trx, row, state, ended)
-  if (!hasEnded) return
-  const pass = await recordSyncPass(trx, row, state, ended)
+  const marked = await markEnded(trx, row, state, ended)
+  if (!marked) return
+  // A synchronization of a batch begins only while its batch is locked.
+  const mayBePass = row.batchId === null || marked.isSynchronized
+  const pass = mayBePass ? await recordSyncPass(trx, row, state, ended) : null
   // The next pass needs them.
   if (!pass)
     await releaseCredentials(trx, row.workspaceId, credentialsOf(row), keepDaysAfter(row, state))

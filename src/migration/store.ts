@@ -6,6 +6,7 @@ import { changeNotification } from '../store/changes.ts'
 import { notifyAll, type Notification } from '../store/notifications.ts'
 import type { Administrator } from '../net/imap/connection/sign-in.ts'
 import { containsWords, orderTerm, type Order } from '../store/order.ts'
+import { newUuid } from '../store/uuid.ts'
 import type { DB } from '../store/tables.ts'
 import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
@@ -140,7 +141,8 @@ export async function countThisMonth(
 }
 
 /**
- * Inserts a migration and its encrypted secrets.
+ * Inserts a migration and its encrypted secrets. Notifies of a single one: of those of a batch, the
+ * scheduler notifies together.
  * @param sealedBy encrypts the secrets for the new row’s id
  */
 export async function insertMigration(
@@ -149,22 +151,27 @@ export async function insertMigration(
   sealedBy: (id: string) => string,
 ): Promise<string> {
   const { source, destination, options, progress } = row
+  const id = newUuid()
   const json = {
     source: JSON.stringify(source),
     destination: JSON.stringify(destination),
     options: JSON.stringify(options),
     progress: JSON.stringify(progress),
   }
-  const { id } = await db
-    .insertInto('migration')
-    .values({ ...row, ...json, counted: !options.dryRun })
-    .returning('id')
-    .executeTakeFirstOrThrow()
   await db
+    .with('inserted', (trx) =>
+      trx
+        .insertInto('migration')
+        .values({ id, ...row, ...json, counted: !options.dryRun })
+        .returning('id'),
+    )
     .insertInto('migrationSecret')
-    .values({ migrationId: id, sealed: sealedBy(id) })
+    .columns(['migrationId', 'sealed'])
+    .expression((eb) =>
+      eb.selectFrom('inserted').select(['id', sql<string>`${sealedBy(id)}`.as('sealed')]),
+    )
     .execute()
-  await notifyMigration(db, row.workspaceId, id)
+  if (row.batchId === undefined) await notifyMigration(db, row.workspaceId, id)
   return id
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Pool, types, type ClientBase, type PoolConfig } from 'pg'
 import { Fault } from '../errors.ts'
@@ -85,6 +86,23 @@ export function openLookups({ options }: Pool, max: number): Pool {
 }
 
 /**
+ * The beginning of a statement that each connection parses and plans only once: for those of which
+ * a worker runs many in a second, and which look up rows by their keys whatever their values are.
+ * There must be few of them: a connection keeps the plan of each.
+ */
+export const PREPARED = '/* prepared */ '
+
+/** Prepares statements that begin with `PREPARED`, also those of libraries that cannot name them. */
+function prepareMarked(client: ClientBase): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown
+  const prepare = (text: unknown, values: unknown, ...rest: unknown[]) =>
+    typeof text === 'string' && text.startsWith(PREPARED)
+      ? query({ name: hash('sha1', text), text, values }, ...rest)
+      : query(text, values, ...rest)
+  client.query = prepare as ClientBase['query']
+}
+
+/**
  * Opens a pool without time limits for the queue’s schema migration, which waits for other
  * instances and may rewrite tables. Close it when done.
  */
@@ -131,6 +149,7 @@ function poolOf(options: Options): Pool {
   // The same for a connection in use: its query rejects.
   pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('connect', closeWhenReadOnly)
+  pool.on('connect', prepareMarked)
   return pool
 }
 

@@ -3,7 +3,6 @@ import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import type { DB } from '../../store/tables.ts'
 import { takeNewErrors } from '../sync/store.ts'
 import { listHeldHosts } from './hosts/store.ts'
-import { hasSyncingMailbox } from './progress/store.ts'
 import { findBatch, listProblems, NO_TOTALS, readTotals } from './store.ts'
 
 /**
@@ -17,7 +16,6 @@ export async function raiseBatchAlert(
   id: string,
   { isLaterPass }: { isLaterPass: boolean },
 ): Promise<void> {
-  if (await hasSyncingMailbox(trx, id)) return
   const { counts } = (await readTotals(trx, [id])).get(id) ?? NO_TOTALS
   // Mailboxes of a host that rejected sign-ins wait for a person.
   const held = (await listHeldHosts(trx, id)).reduce((sum, { mailboxes: n }) => sum + n, 0)

@@ -38,11 +38,12 @@ export async function recordMailboxResult(
   // Folders are counted after both sides have accepted the sign-in.
   const isSignedIn = state === 'completed' || progress.foldersTotal > 0
   const verified = mailbox.verified || isSignedIn
-  await saveResult(trx, id, { pass: mailbox.pass, progress, verified, problem })
-  if (isSignedIn) await resetRejections(trx, batchId, [source.host, destination.host])
-  else if (problem?.code === WRONG_PASSWORD && problem.host && !mailbox.verified)
+  const isLast = await saveResult(trx, id, { pass: mailbox.pass, progress, verified, problem })
+  const hosts = [source.host, destination.host]
+  if (isSignedIn && mailbox.hasRejections) await resetRejections(trx, batchId, hosts)
+  if (!isSignedIn && problem?.code === WRONG_PASSWORD && problem.host && !mailbox.verified)
     await addRejection(trx, batchId, problem.host)
-  await raiseBatchAlert(trx, workspaceId, batchId, { isLaterPass })
+  if (isLast) await raiseBatchAlert(trx, workspaceId, batchId, { isLaterPass })
 }
 
 function problemOf(

@@ -54,15 +54,31 @@ type Save = {
 }
 
 /**
+ * Milliseconds that the last state of a folder waits for others, because folders end shortly after
+ * one another. Messages that are to be sent wait for the other states, so those are written at once.
+ */
+const LAST_STATE_DELAY_MS = 20
+
+/**
  * Writes states of several folders at once: those saved during a write are written together by the
- * next. A folder is saved once at a time, so a group has each folder once.
+ * next. The state of a folder that has ended waits a moment for others; it is durable when its save
+ * resolves, like any other. A folder is saved once at a time, so a group has each folder once.
  */
 function createSaveGroups(write: (group: Save[]) => Promise<void>): (save: Save) => Promise<void> {
   let waiting: Save[] = []
-  let running: Promise<void> = Promise.resolve()
-  let next: Promise<void> | null = null
+  let last: Promise<void> = Promise.resolve()
+  let next: { begin: () => void; written: Promise<void> } | null = null
 
-  async function writeNext(): Promise<void> {
+  function startGroup(): NonNullable<typeof next> {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const timer = setTimeout(begin, LAST_STATE_DELAY_MS)
+    const written = writeNext(last, begun).finally(() => clearTimeout(timer))
+    last = written
+    return { begin, written }
+  }
+
+  async function writeNext(before: Promise<void>, begun: Promise<void>): Promise<void> {
+    await Promise.allSettled([before, begun])
     const group = waiting
     waiting = []
     next = null
@@ -71,8 +87,9 @@ function createSaveGroups(write: (group: Save[]) => Promise<void>): (save: Save)
 
   return (save) => {
     waiting.push(save)
-    next ??= running = running.then(writeNext, writeNext)
-    return next
+    next ??= startGroup()
+    if (!save.state.isDone) next.begin()
+    return next.written
   }
 }
 

@@ -1,16 +1,10 @@
 import { sql, type Transaction } from 'kysely'
-import type { Db } from '../../store/database.ts'
+import { PREPARED, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { epochOf, type SavedFolder } from '../engine/journal/journal.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import type { Throughput } from './throughput.ts'
-import {
-  COLUMNS,
-  eraseSecret,
-  notifyMigration,
-  type MigrationRow,
-  type StoredOptions,
-} from '../store.ts'
+import { COLUMNS, notifyMigration, type MigrationRow, type StoredOptions } from '../store.ts'
 import { findSync } from '../sync/store.ts'
 import { markQueued, markSyncing, saveProgress } from '../batches/progress/store.ts'
 import { notifyMigrationAndBatch } from '../batches/store.ts'
@@ -32,35 +26,41 @@ export async function claimMigration(
   db: Db,
   id: string,
 ): Promise<ClaimedMigration | 'busy' | undefined> {
+  // One statement, because it is run for each mailbox of a batch.
   const claimed = await db
-    .updateTable('migration')
-    .set({
-      status: 'running',
-      startedAt: sql<Date>`coalesce(started_at, now())`,
-      aliveAt: sql<Date>`now()`,
-      run: sql<number>`run + 1`,
-    })
-    .where('id', '=', id)
-    .where('status', 'in', ['pending', 'running'])
-    .where(
-      sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${HEARTBEAT_TIMEOUT_SECONDS}))`,
+    .with('claimed', (cte) =>
+      cte
+        .updateTable('migration')
+        .set({
+          status: 'running',
+          startedAt: sql<Date>`coalesce(started_at, now())`,
+          aliveAt: sql<Date>`now()`,
+          run: sql<number>`run + 1`,
+        })
+        .where('id', '=', id)
+        .where('status', 'in', ['pending', 'running'])
+        .where(
+          sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${HEARTBEAT_TIMEOUT_SECONDS}))`,
+        )
+        .returning([...COLUMNS, 'throughput']),
     )
-    .returning((eb) => [
+    .with('syncing', (cte) => markSyncing(cte, sql`(select id from claimed)`))
+    .selectFrom('claimed')
+    .select((eb) => [
       ...COLUMNS,
       'throughput',
       eb
         .selectFrom('migrationSecret')
         .select('sealed')
-        .whereRef('migrationId', '=', 'migration.id')
+        .whereRef('migrationId', '=', 'claimed.id')
         .as('sealed'),
       eb
-        .exists(eb.selectFrom('migrationSync').whereRef('migrationId', '=', 'migration.id'))
+        .exists(eb.selectFrom('migrationSync').whereRef('migrationId', '=', 'claimed.id'))
         .as('isSynchronized'),
     ])
     .executeTakeFirst()
   if (!claimed) return (await isOpen(db, id)) ? 'busy' : undefined
   const { isSynchronized, ...row } = claimed
-  if (row.batchId !== null) await markSyncing(db, id)
   await notifyMigrationAndBatch(db, row)
   return {
     ...(row as Omit<ClaimedMigration, 'queue' | 'sync'>),
@@ -197,28 +197,47 @@ export async function markPaused(
 }
 
 /**
- * Ends a migration and deletes its secrets, unless it is synchronized; false when the worker has
- * lost it.
+ * Ends a migration and deletes its secrets, unless it is synchronized.
+ * @returns null when the worker has lost it; otherwise whether it is synchronized
  */
 export async function markEnded(
   db: Transaction<DB>,
   { id, run }: Run,
   status: 'completed' | 'failed',
   written: Written,
-): Promise<boolean> {
+): Promise<{ isSynchronized: boolean } | null> {
   const news = columnsOf(written)
   const row = await db
-    .updateTable('migration')
-    .set({ status, completedAt: sql<Date>`now()`, aliveAt: null, ...news })
-    .where('id', '=', id)
-    .where('run', '=', run)
-    .where('status', '=', 'running')
-    .returning(['workspaceId', 'batchId'])
+    .with('ended', (cte) =>
+      cte
+        .updateTable('migration')
+        .set({ status, completedAt: sql<Date>`now()`, aliveAt: null, ...news })
+        .where('id', '=', id)
+        .where('run', '=', run)
+        .where('status', '=', 'running')
+        .returning((eb) => [
+          'id',
+          'workspaceId',
+          'batchId',
+          eb
+            .exists(eb.selectFrom('migrationSync').whereRef('migrationId', '=', 'migration.id'))
+            .as('isSynchronized'),
+        ]),
+    )
+    .with('erased', (cte) =>
+      cte.deleteFrom('migrationSecret').where('migrationId', 'in', (eb) =>
+        eb
+          .selectFrom('ended')
+          .select('id')
+          .where((or) => or.or([or('batchId', 'is not', null), or.not('isSynchronized')])),
+      ),
+    )
+    .selectFrom('ended')
+    .selectAll()
     .executeTakeFirst()
-  if (!row) return false
-  if (row.batchId !== null || !(await findSync(db, id))) await eraseSecret(db, id)
-  await notifyMigrationAndBatch(db, { ...row, id })
-  return true
+  if (!row) return null
+  await notifyMigrationAndBatch(db, row)
+  return { isSynchronized: row.isSynchronized === true }
 }
 
 export async function findFolder(db: Db, id: string, folder: string): Promise<SavedFolder | null> {
@@ -263,7 +282,7 @@ export async function saveFolders(
   const folders = saves.map(({ folder }) => folder)
   const states = saves.map(({ state }) => JSON.stringify(state))
   const copied = saves.filter(({ copies }) => copies !== undefined)
-  const { rows } = await sql`
+  const { rows } = await sql`${sql.raw(PREPARED)}
     with copied as (
       insert into migration_copy (migration_id, folder, epoch, copies)
       select id, folder, epoch, copies from migration, unnest(

@@ -125,6 +125,30 @@ describe('fetching', () => {
     await wire.logout()
   })
 
+  it('gives each body memory of its own, so that it can be freed once the body was sent', async () => {
+    const bytes = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(10_000)}`)
+    const { wire } = await fakeWire({
+      script({ name }, reply) {
+        if (name !== 'UID FETCH') return false
+        for (const uid of [5, 6]) {
+          reply.raw(`* ${uid} FETCH (UID ${uid} BODY[] {${bytes.length}}\r\n`)
+          reply.raw(bytes)
+          reply.raw(')\r\n')
+        }
+        reply.ok()
+        return true
+      },
+    })
+    const bodies = (await bodiesOf(wire, [5, 6])).map((row) =>
+      row.state === 'here' ? row.body : null,
+    )
+    expect(bodies.map((body) => Buffer.isBuffer(body) && body.buffer.byteLength)).toEqual([
+      bytes.length,
+      bytes.length,
+    ])
+    await wire.logout()
+  })
+
   it('fetches an empty body again (case 18)', async () => {
     let asked = 0
     const { wire } = await fakeWire({

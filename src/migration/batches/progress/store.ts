@@ -1,6 +1,7 @@
 // The states of mailboxes while they wait, run and end.
-import { sql } from 'kysely'
+import { sql, type QueryCreator, type RawBuilder } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import type { DB } from '../../../store/tables.ts'
 import type { MigrationProgress } from '../../engine/progress/progress.ts'
 import { NOW, type MailboxRow, type Pass } from '../mailboxes/store.ts'
 import type { MailboxState } from '../store.ts'
@@ -82,25 +83,13 @@ export async function markStarted(
     .execute()
 }
 
-/** Records that a worker has claimed the migration of a mailbox. */
-export async function markSyncing(db: Db, activeId: string): Promise<void> {
-  await db
+/** Records that a worker has claimed the migration of a mailbox, as a part of the claim. */
+export function markSyncing(db: QueryCreator<DB>, activeIds: RawBuilder<string>) {
+  return db
     .updateTable('batchMailbox')
     .set({ state: 'syncing', changedAt: NOW })
-    .where('activeId', '=', activeId)
+    .where('activeId', 'in', activeIds)
     .where('state', '=', 'queued')
-    .execute()
-}
-
-export async function hasSyncingMailbox(db: Db, batchId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('batchMailbox')
-    .select('id')
-    .where('batchId', '=', batchId)
-    .where('state', '=', 'syncing')
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Records that the migration of a mailbox waits for a worker again. */
@@ -153,15 +142,18 @@ export type MailboxResult = {
   problem: { code: string; host: string | null; message: string } | null
 }
 
-/** Saves the result of a migration with its mailbox. */
+/**
+ * Saves the result of a migration with its mailbox.
+ * @returns whether no other mailbox of the batch is syncing
+ */
 export async function saveResult(
   db: Db,
   activeId: string,
   { pass, progress, verified, problem }: MailboxResult,
-): Promise<void> {
+): Promise<boolean> {
   const done = pass === 'sync' ? ('in_sync' as const) : ('ready' as const)
   const isSynced = pass === 'sync' && problem === null
-  await db
+  const row = await db
     .updateTable('batchMailbox')
     .set({
       state: problem ? 'needs_attention' : done,
@@ -177,7 +169,14 @@ export async function saveResult(
       ...(isSynced && { syncedAt: NOW, passes: sql<number>`passes + 1` }),
     })
     .where('activeId', '=', activeId)
-    .execute()
+    .returning(
+      sql<boolean>`not exists (
+        select from batch_mailbox other
+        where other.batch_id = batch_mailbox.batch_id and other.id <> batch_mailbox.id
+          and other.state = 'syncing')`.as('isLast'),
+    )
+    .executeTakeFirst()
+  return row?.isLast ?? false
 }
 
 /** Records a problem of mailboxes that were not started. */
@@ -201,17 +200,26 @@ export async function markProblem(
 }
 
 /** The mailbox whose migration waits or runs. */
-export async function findActive(
-  db: Db,
-  activeId: string,
-): Promise<Pick<MailboxRow, 'id' | 'batchId' | 'pass' | 'verified' | 'passes'> | undefined> {
+export type ActiveMailbox = Pick<MailboxRow, 'id' | 'pass' | 'verified'> & {
+  /** Whether a host of its batch has rejected a sign-in. */
+  hasRejections: boolean
+}
+
+/** Finds the mailbox whose migration waits or runs, and locks it. */
+export async function findActive(db: Db, activeId: string): Promise<ActiveMailbox | undefined> {
   const row = await db
     .selectFrom('batchMailbox')
-    .select(['id', 'batchId', 'pass', 'verified', 'passes'])
+    .select([
+      'id',
+      'pass',
+      'verified',
+      sql<boolean>`exists (
+        select from batch_host h where h.batch_id = batch_mailbox.batch_id)`.as('hasRejections'),
+    ])
     .where('activeId', '=', activeId)
     .forUpdate()
     .executeTakeFirst()
-  return row as MailboxRow | undefined
+  return row as ActiveMailbox | undefined
 }
 
 /** The codes of problems that a new sign-in at the provider ends. */

@@ -76,3 +76,23 @@ export async function listCandidates(
     limit ${limit}`.execute(db)
   return rows
 }
+
+/**
+ * Finds what the end of a mailbox leads to: whether a mailbox can be started, because one is queued
+ * and fewer than `enough` of the workspace wait for a worker, and whether the batch has a cut-over.
+ */
+export async function findFollowUp(
+  db: Db,
+  { workspaceId, batchId, enough }: { workspaceId: string; batchId: string; enough: number },
+): Promise<{ canStart: boolean; hasCutover: boolean }> {
+  const { rows } = await sql<{ canStart: boolean; hasCutover: boolean }>`
+    select exists (select from batch_mailbox where state = 'queued' and active_id is null)
+        and (select count(*) < ${enough}::int from (
+          select from migration
+          where status = 'pending' and workspace_id = ${workspaceId} and batch_id is not null
+          limit ${enough}) as waiting) as can_start,
+      exists (select from migration_cutover where batch_id = ${batchId} and ended_at is null) as has_cutover`.execute(
+    db,
+  )
+  return rows[0] ?? { canStart: true, hasCutover: true }
+}

@@ -3,12 +3,12 @@ import {
   createLiteralPolicy,
   appendHeaderOf,
   maxNonSyncLiteralBytes,
+  type AppendHeader,
   type LiteralPolicy,
 } from './append-header.ts'
 import { repeat, awaitOutcomes, type AppendOutcome, type AppendAttempt } from './append-outcome.ts'
 import { createAppendWindow } from './append-window.ts'
 import { astring, type CommandPart } from '../connection/command-encoding.ts'
-import { isUnusualDate, serialiseDate } from './flags-and-dates.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
 import type { CommandWriter } from '../connection/command-writer.ts'
@@ -28,6 +28,9 @@ export type AppendMessage = {
   /** The date as the source wrote it; left out if it is not valid. */
   internalDate: string | null
 }
+
+/** A message with its header, which is built once. */
+type HeadedMessage = AppendMessage & { header: AppendHeader }
 
 /** A written batch. `outcomes` has one entry for each message, in order, and never rejects. */
 export type SubmittedBatch = { outcomes: Promise<AppendOutcome[]> }
@@ -112,10 +115,11 @@ class MailboxAppender implements Appender {
    * Splits a batch into commands. Streamed bodies, messages that will not be sent, bodies with NUL
    * and unusual dates get a command of their own.
    */
-  #splitIntoCommands(batch: readonly AppendMessage[]): AppendMessage[][] {
-    const commands: AppendMessage[][] = []
+  #splitIntoCommands(batch: readonly AppendMessage[]): HeadedMessage[][] {
+    const commands: HeadedMessage[][] = []
     let isOpen = false
-    for (const message of batch) {
+    for (const unheaded of batch) {
+      const message = { ...unheaded, header: appendHeaderOf(unheaded, this.#permanentFlags) }
       const isShared = this.#canShareCommand(message)
       if (isShared && isOpen) commands.at(-1)?.push(message)
       else commands.push([message])
@@ -128,14 +132,12 @@ class MailboxAppender implements Appender {
    * A message that the server may reject before reading it would take the other messages of its
    * command along.
    */
-  #canShareCommand(message: AppendMessage): boolean {
+  #canShareCommand(message: HeadedMessage): boolean {
     if (!this.#isMulti || !Buffer.isBuffer(message.body) || containsNul(message)) return false
-    if (findSizeProblem(message.size, this.#sizeLimit) !== null) return false
-    const date = message.internalDate === null ? null : serialiseDate(message.internalDate)
-    return date === null || !isUnusualDate(date)
+    return findSizeProblem(message.size, this.#sizeLimit) === null && message.header.shape !== null
   }
 
-  async #submitCommand(messages: readonly AppendMessage[]): Promise<SubmittedBatch> {
+  async #submitCommand(messages: readonly HeadedMessage[]): Promise<SubmittedBatch> {
     const unfit = messages
       .map(({ size }) => findSizeProblem(size, this.#sizeLimit))
       .find((refusal) => refusal !== null)
@@ -151,7 +153,7 @@ class MailboxAppender implements Appender {
 
   async #resolveOutcomes(
     attempt: AppendAttempt,
-    messages: readonly AppendMessage[],
+    messages: readonly HeadedMessage[],
     bytes: number,
   ): Promise<AppendOutcome[]> {
     const outcomes = await awaitOutcomes(attempt, messages.length, this.wire)
@@ -165,7 +167,7 @@ class MailboxAppender implements Appender {
     return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
   }
 
-  async #write(messages: readonly AppendMessage[]): Promise<AppendAttempt> {
+  async #write(messages: readonly HeadedMessage[]): Promise<AppendAttempt> {
     const attempt: AppendAttempt = {
       command: null,
       isCommitted: false,
@@ -192,7 +194,7 @@ class MailboxAppender implements Appender {
   async #writeCommand(
     writer: CommandWriter,
     command: Command,
-    messages: readonly AppendMessage[],
+    messages: readonly HeadedMessage[],
     attempt: AppendAttempt,
   ): Promise<void> {
     await writer.write(`${command.tag} APPEND `)
@@ -206,7 +208,7 @@ class MailboxAppender implements Appender {
     // Messages that share a command have no NUL.
     const isAlone = messages.length === 1
     for (const message of messages) {
-      const header = appendHeaderOf(message, this.#permanentFlags)
+      const { header } = message
       const isBinary = isAlone && this.#canSendBinary && containsNul(message)
       const isNonSync = !isBinary && this.#literals.canSkipContinuation(header, message.size)
       if (isNonSync) command.guardLiteral()

@@ -69,7 +69,7 @@ export function isUserFlag(flag: string): boolean {
  * +0200"` without quotes: a valid day and time of any year, with its zone. Null for anything else.
  */
 export function serialiseDate(raw: string): string | null {
-  if (isSerialised(raw)) return raw
+  if (parseUsualDate(raw)) return raw.startsWith('0') ? ` ${raw.slice(1)}` : raw
   const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(
     raw,
   )
@@ -78,23 +78,57 @@ export function serialiseDate(raw: string): string | null {
   return formatDate({ year, month: monthOf(name), day, hour, minute, second, zone }, ANY_TIME)
 }
 
-const SERIALISED =
-  /^(?: [1-9]|[12]\d|3[01])-(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-\d{4} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d [+-](?:0\d|1[0-4])[0-5]\d$/
+type UsualDate = Day & { hour: number; minute: number; second: number; offsetMs: number }
 
-/** Whether a date is valid and needs no change, as most are: it is read several times. */
-function isSerialised(text: string): boolean {
-  if (!SERIALISED.test(text)) return false
-  const { year, month, day } = dayOf(text)
-  return day <= 28 || day <= daysIn(month, year)
+/**
+ * Parses a valid date in the form that nearly all servers send, with a space or a zero before a day
+ * of one digit; null for any other. Without a regular expression, because it runs several times for
+ * each message.
+ */
+function parseUsualDate(text: string): UsualDate | null {
+  if (text.length !== '01-Jul-2024 08:09:10 +0200'.length || !hasUsualSeparators(text)) return null
+  const day = text[0] === ' ' ? digitAt(text, 1) : twoDigitsAt(text, 0)
+  const month = MONTHS.indexOf(text.slice(3, 6))
+  const year = twoDigitsAt(text, 7) * 100 + twoDigitsAt(text, 9)
+  const hour = twoDigitsAt(text, 12)
+  const minute = twoDigitsAt(text, 15)
+  const second = twoDigitsAt(text, 18)
+  const zoneHours = twoDigitsAt(text, 22)
+  const zoneMinutes = twoDigitsAt(text, 24)
+  // A comparison with NaN is false.
+  const isValid =
+    day >= 1 &&
+    day <= daysIn(month, year) &&
+    hour <= 23 &&
+    minute <= 59 &&
+    second <= 59 &&
+    zoneHours <= 14 &&
+    zoneMinutes <= 59
+  if (!isValid) return null
+  const offsetMs = (zoneHours * 60 + zoneMinutes) * MINUTE_MS * (text[21] === '-' ? -1 : 1)
+  return { year, month, day, hour, minute, second, offsetMs }
 }
 
-/** The day of a serialized date. */
-function dayOf(text: string): Day {
-  return {
-    year: Number(text.slice(7, 11)),
-    month: MONTHS.indexOf(text.slice(3, 6)),
-    day: Number(text.slice(0, 2)),
-  }
+function hasUsualSeparators(text: string): boolean {
+  return (
+    text[2] === '-' &&
+    text[6] === '-' &&
+    text[11] === ' ' &&
+    text[14] === ':' &&
+    text[17] === ':' &&
+    text[20] === ' ' &&
+    (text[21] === '+' || text[21] === '-')
+  )
+}
+
+function twoDigitsAt(text: string, at: number): number {
+  return digitAt(text, at) * 10 + digitAt(text, at + 1)
+}
+
+/** NaN for anything but a digit. */
+function digitAt(text: string, at: number): number {
+  const digit = text.charCodeAt(at) - 0x30
+  return digit >= 0 && digit <= 9 ? digit : NaN
 }
 
 /**
@@ -135,11 +169,8 @@ export function isUnusualDate(serialised: string, now = Date.now()): boolean {
 
 /** Milliseconds since 1970 of a received or sent date; null for an invalid one. */
 export function epochMsOf(raw: string): number | null {
-  const text = serialiseDate(raw)
-  if (text === null) return null
-  const number = (from: number, to: number) => Number(text.slice(from, to))
-  const local = utcMs(dayOf(text), number(12, 14), number(15, 17), number(18, 20))
-  return local - (offsetOf(text.slice(21)) ?? 0)
+  const date = parseUsualDate(raw) ?? parseUsualDate(serialiseDate(raw) ?? '')
+  return date && utcMs(date, date.hour, date.minute, date.second) - date.offsetMs
 }
 
 type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | undefined> & {

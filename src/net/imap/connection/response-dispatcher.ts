@@ -11,6 +11,12 @@ export type ResponseDispatcher = {
 }
 
 /**
+ * Literals from this size have memory of their own, which `freeBuffer` can free. Smaller ones share
+ * it: most of them are header fields, and end at once.
+ */
+const OWN_MEMORY_BYTES = 2_048
+
+/**
  * Assembles responses from bytes. A literal goes to the first listener that accepts it, otherwise
  * into memory.
  * @param listeners the listeners of the commands in flight, oldest first
@@ -51,7 +57,8 @@ export function createResponseDispatcher(
       if (sink) return assembler.literal({ streamed: size })
     }
     if (size > IMAP_LIMITS.inlineLiteralBytes) throw new NotImap(`it sent ${size} unexpected bytes`)
-    buffered = { bytes: Buffer.allocUnsafe(size), filled: 0 }
+    const bytes = size < OWN_MEMORY_BYTES ? Buffer.allocUnsafe(size) : Buffer.allocUnsafeSlow(size)
+    buffered = { bytes, filled: 0 }
   }
 
   return {
