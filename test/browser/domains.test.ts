@@ -170,8 +170,9 @@ describe('a domain', () => {
 describe('the list of domains', () => {
   it('has pages, and is filtered and ordered as a whole, as cards and as a table', async () => {
     await database.pool.query(
-      `insert into watched_domain (workspace_id, domain, hosts)
-       select id, 'customer' || n || '.test', '{}' from workspace, generate_series(1, 120) n`,
+      `insert into watched_domain (workspace_id, domain, hosts, check_due_at)
+       select id, 'customer' || n || '.test', '{}', now() + interval '1 day'
+         from workspace, generate_series(1, 120) n`,
     )
     const card = (domain: string) => page.getByRole('link', { name: domain, exact: true })
     await page.goto('/domains')
