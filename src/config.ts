@@ -553,7 +553,7 @@ export function readConfig(env: Record<string, string | undefined> = environment
       details.push({ path: name, message: messageOf(error) })
     }
   }
-  details.push(...conflicts(parsed as Parsed))
+  if (details.length === 0) details.push(...conflicts(parsed as Parsed))
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
     const suggestion = 'correct them in the environment or .env (docs/configuration.md)'
@@ -562,7 +562,7 @@ export function readConfig(env: Record<string, string | undefined> = environment
   return withComputedDefaults(parsed as Parsed)
 }
 
-/** Settings that are valid alone but not together. */
+/** Settings that are not valid together, each of which is valid alone. */
 function conflicts(settings: Parsed): FaultDetail[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID } = settings
   const details = [...conflictsOfOtherProvider(settings), ...conflictsOfBackups(settings)]

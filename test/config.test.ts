@@ -70,6 +70,12 @@ describe('the settings', () => {
     ])
   })
 
+  it('are not said to lack a setting that is there and wrong', () => {
+    const other = { OAUTH_OTHER_CLIENT_ID: 'portreeve', OAUTH_OTHER_SCOPE: 'openid' }
+    const fault = faultOf({ ...other, OAUTH_OTHER_HOSTS: 'a.test', OAUTH_OTHER_ISSUER: 'a.test' })
+    expect(fault.details?.map((d) => d.path)).toEqual(['OAUTH_OTHER_ISSUER'])
+  })
+
   it('never repeat a secret that was wrong', () => {
     const fault = faultOf({
       SECRET_KEY: 'hunter2',

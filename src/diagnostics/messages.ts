@@ -1,9 +1,11 @@
 /** Sentences of verdicts, in the dashboard and on the command line alike. */
 
-const NUMBER = new Intl.NumberFormat('en-GB')
+/** `1,234`. Few numbers need the format, and creating it takes a phone 20 ms. */
+const numberText = (count: number) =>
+  count < 1_000 ? String(count) : count.toLocaleString('en-GB')
 
 const counted = (count: number, word: string) =>
-  `${NUMBER.format(count)} ${count === 1 ? word : `${word}s`}`
+  `${numberText(count)} ${count === 1 ? word : `${word}s`}`
 
 const nameNotFound = (name: string) => `${name} doesn’t exist (NXDOMAIN).`
 const issues = (count: number) => counted(count, 'issue')
@@ -43,7 +45,7 @@ export const blocklists = {
     `${ip} is on ${listed} of ${counted(total, 'blocklist')}.`,
   clean: (ip: string, checked: number) => `${ip} is on none of ${counted(checked, 'blocklist')}.`,
   unchecked: (count: number, critical: number) =>
-    `${NUMBER.format(count)} couldn’t be checked${critical > 0 ? `, ${critical} of them critical` : ''}.`,
+    `${numberText(count)} couldn’t be checked${critical > 0 ? `, ${critical} of them critical` : ''}.`,
   unknown: (ip: string, unknown: number, total: number) =>
-    `Couldn’t check ${ip}: ${NUMBER.format(unknown)} of ${counted(total, 'blocklist')} gave no usable answer. Your DNS resolver is probably the cause.`,
+    `Couldn’t check ${ip}: ${numberText(unknown)} of ${counted(total, 'blocklist')} gave no usable answer. Your DNS resolver is probably the cause.`,
 } as const

@@ -1,7 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { Receipt } from '../diagnostics/shapes.ts'
 import { Labels } from '../http/labels.ts'
-import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  nameComponents,
+  Nullable,
+  OrderOf,
+  PageQuery,
+  Pagination,
+  SearchText,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 
 /**
@@ -185,11 +194,15 @@ export type RecordState = Static<typeof RecordState>
 
 // --- domains of a workspace ---
 
+export const DOMAIN_ORDERS = ['domain', 'state', 'watched', 'hosts', 'checkedAt'] as const
+
 export const DomainQuery = Type.Object({
   ...PageQuery.properties,
+  q: SearchText,
   watched: Type.Optional(
     Type.Boolean({ description: 'Only watched domains, or only those that are not.' }),
   ),
+  sort: OrderOf(DOMAIN_ORDERS),
 })
 
 export const DomainSummary = Type.Object({
@@ -218,12 +231,22 @@ export const DomainSummary = Type.Object({
     }),
     { description: 'Up to 20 monitored hosts of the domain.' },
   ),
+  hostCount: Type.Integer({ description: 'All its monitored hosts.' }),
 })
 export type DomainSummary = Static<typeof DomainSummary>
 
 export const DomainPage = Type.Object({
-  domains: Type.Array(DomainSummary, { description: 'Problems first, then by name.' }),
+  domains: Type.Array(DomainSummary, {
+    description: 'Problems first, then by name, unless ordered otherwise.',
+  }),
   pagination: Pagination,
+})
+
+export const WatchState = Type.Object({
+  domain: Type.String(),
+  isWatched: Type.Boolean(),
+  labels: { ...Labels, description: 'Empty for a domain that is not watched.' },
+  dmarcDomainId: Nullable(Uuid),
 })
 
 export const WatchedDomain = Type.Object({
@@ -277,6 +300,7 @@ nameComponents({
   DomainImport,
   DomainSummary,
   WatchedDomain,
+  DomainWatchState: WatchState,
   DomainHistory,
   DomainLine,
   DomainFix,

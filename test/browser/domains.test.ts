@@ -166,3 +166,35 @@ describe('a domain', () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 })
+
+describe('the list of domains', () => {
+  it('has pages, and is filtered and ordered as a whole, as cards and as a table', async () => {
+    await database.pool.query(
+      `insert into watched_domain (workspace_id, domain, hosts, check_due_at)
+       select id, 'customer' || n || '.test', '{}', now() + interval '1 day'
+         from workspace, generate_series(1, 120) n`,
+    )
+    const card = (domain: string) => page.getByRole('link', { name: domain, exact: true })
+    await page.goto('/domains')
+    await card('customer1.test').waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await card('customer99.test').waitFor()
+    expect(await card('customer1.test').count()).toBe(0)
+    await page.getByLabel('Filter by domain, result or label').fill('customer7.test')
+    await card('customer7.test').waitFor()
+    expect(await page.getByRole('button', { name: 'Next' }).count()).toBe(0)
+    await page.getByRole('radiogroup', { name: 'View' }).getByText('Table').click()
+    await page.getByRole('row').filter({ hasText: 'customer7.test' }).waitFor()
+    await page.getByLabel('Filter by domain, result or label').fill('')
+    await page.getByRole('columnheader', { name: 'Domain' }).getByRole('button').click()
+    await page.getByRole('columnheader', { name: 'Domain' }).getByRole('button').click()
+    await page.getByRole('row').nth(1).filter({ hasText: 'example.com' }).waitFor()
+    expect(new URL(page.url()).search).toContain('sort=-domain')
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('knows whether a domain of any page is watched', async () => {
+    await page.goto('/domains/customer99.test')
+    await page.getByRole('button', { name: 'Stop watching' }).waitFor()
+  })
+})

@@ -184,6 +184,54 @@ describe('the list of domains', () => {
     expect((await ask('domains?watched=maybe', alice.token)).status).toBe(400)
     await database.pool.query(`delete from monitored_host where host = 'www.unwatched.test'`)
   })
+
+  it('can be ordered and searched, and divided into pages without gaps', async () => {
+    const listed = async (search: string) =>
+      (
+        await ask<{ domains: DomainSummary[] }>(`domains?${search}`, alice.token)
+      ).body.data.domains.map(({ domain }) => domain)
+    expect(await listed('sort=domain')).toEqual(['example.com', 'other.com'])
+    expect(await listed('sort=-domain')).toEqual(['other.com', 'example.com'])
+    expect(await listed('sort=-hosts')).toEqual(['example.com', 'other.com'])
+    expect(await listed('sort=hosts')).toEqual(['other.com', 'example.com'])
+    expect(await listed('sort=domain&limit=1&page=2')).toEqual(['other.com'])
+    expect(await listed('q=OTHER')).toEqual(['other.com'])
+    expect(await listed('q=other+nothing')).toEqual([])
+    expect((await ask('domains?sort=size', alice.token)).status).toBe(400)
+  })
+
+  it('counts all hosts of a domain, also those that it does not show', async () => {
+    await database.pool.query(
+      `insert into monitored_host (workspace_id, host)
+       select $1, 'host' || n || '.other.com' from generate_series(1, 30) n`,
+      [alice.id],
+    )
+    const { domains } = await domainsOf(alice.token)
+    const other = domains.find(({ domain }) => domain === 'other.com')
+    expect(other?.hosts).toHaveLength(20)
+    expect(other?.hostCount).toBeGreaterThanOrEqual(30)
+    await database.pool.query(`delete from monitored_host where host like 'host%.other.com'`)
+  })
+})
+
+describe('whether a domain is watched', () => {
+  it('is known of a single domain, to its workspace only', async () => {
+    const stateOf = async (domain: string, token: string) =>
+      (await ask(`domains/${domain}/watch`, token)).body.data
+    const { id } = await database.db
+      .selectFrom('dmarcDomain')
+      .select('id')
+      .where('domain', '=', 'example.com')
+      .where('workspaceId', '=', alice.id)
+      .executeTakeFirstOrThrow()
+    const watched = { domain: 'example.com', isWatched: true, labels: [], dmarcDomainId: id }
+    expect(await stateOf('Example.com.', alice.token)).toEqual(watched)
+    const unknown = { ...watched, isWatched: false, dmarcDomainId: null }
+    const dora = await portreeve.addPerson('Dora')
+    expect(await stateOf('example.com', dora.token)).toEqual(unknown)
+    expect((await ask('domains/example.com/watch')).status).toBe(401)
+    expect((await ask('domains/192.0.2.1/watch', alice.token)).status).toBe(400)
+  })
 })
 
 describe('the history of a domain', () => {

@@ -16,7 +16,8 @@ const SCALES = /[\\/]node_modules[\\/]d3-\w+[\\/]/
  * - `ui` has what most screens share, `charts` what draws, and `axes` what draws with scales.
  * - `api` has the requests of all folders: the overview needs many of them, but not their screens.
  * - The other folders of `src/` have one file each, with what several screens need, and a second one
- *   for what uses charts: a screen without charts does not load them.
+ *   for what uses charts: a screen without charts does not load them. Dialogs, which no screen shows
+ *   at first, have files of their own.
  */
 export const CHUNKS = [
   { debugName: 'shared', name: sharedChunk },
@@ -29,6 +30,8 @@ export const CHUNKS = [
   { name: 'api', test: /[\\/]web[\\/]src[\\/].+[\\/]api\.ts$/, minShareCount: 2 },
   { debugName: 'folders', name: folderChunk, minShareCount: 2 },
 ]
+
+const DIALOG = /-dialog\.tsx$/
 
 type ModuleGraph = {
   getModuleInfo: (id: string) => { importedIds: readonly string[] } | null
@@ -87,7 +90,7 @@ function reaches(graph: ModuleGraph, from: string, pattern: RegExp): boolean {
 
 function folderChunk(id: string, graph: ModuleGraph): string | null {
   const [, folder = null] = /\/web\/src\/((?:alerts|migrations)\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
-  if (folder === null || folder === 'pages') return null
+  if (folder === null || folder === 'pages' || DIALOG.test(id)) return null
   const name = folder.replace('/', '-')
   return reaches(graph, id, CHARTS) ? `${name}-charts` : name
 }

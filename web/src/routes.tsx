@@ -228,11 +228,13 @@ function listSearch({ format, service }: Search): ListSearch {
   return { format: searchText(format), service: searchText(service) }
 }
 
-function domainsSearch({ view, ...rest }: Search): TableSearch & { view?: 'table' | undefined } {
-  return { ...tableSearch(rest), view: oneOf(view, ['table']) }
+function domainsSearch({ view, ...rest }: Search): PagedTableSearch & { view?: 'table' } {
+  return { ...pagedTableSearch(rest), view: oneOf(view, ['table']) }
 }
 
-function pagedTableSearch(search: Search): TableSearch & { page?: number } {
+type PagedTableSearch = TableSearch & { page?: number }
+
+function pagedTableSearch(search: Search): PagedTableSearch {
   return { ...tableSearch(search), ...pageSearch(search) }
 }
 

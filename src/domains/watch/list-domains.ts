@@ -3,7 +3,7 @@ import { listDomainNames } from '../../dmarc/domains/store.ts'
 import { listHostStates, type HostState } from '../../monitoring/store.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { DB } from '../../store/tables.ts'
-import type { DomainSummary, LineState } from '../shapes.ts'
+import type { DomainSummary } from '../shapes.ts'
 import type { ReadableParts } from './history.ts'
 import { listWatched, type ListedDomainRow } from './store.ts'
 
@@ -11,7 +11,7 @@ const MAX_SHOWN_HOSTS = 20
 
 /**
  * Every domain of a workspace: the watched ones, those with DMARC reports, and the registered
- * domains of monitored hosts. Problems first, then by name.
+ * domains of monitored hosts, in no order.
  */
 export async function listWorkspaceDomains(
   db: Kysely<DB>,
@@ -33,7 +33,7 @@ export async function listWorkspaceDomains(
       dmarcDomainId: reportedByName.get(domain) ?? null,
       hosts: [...(hostsByName.get(domain) ?? [])],
     }),
-  ).toSorted(byStateAndName)
+  )
 }
 
 /** Monitored hosts by their registered domain, and by watched domains that they serve. */
@@ -81,14 +81,6 @@ function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): Do
     checkedAt: watched?.checkedAt?.toISOString() ?? null,
     dmarcDomainId,
     hosts: hosts.slice(0, MAX_SHOWN_HOSTS).map(({ id, host, status }) => ({ id, host, status })),
+    hostCount: hosts.length,
   }
-}
-
-const ORDER: readonly LineState[] = ['bad', 'warning', 'unknown', 'good']
-
-function byStateAndName(one: DomainSummary, other: DomainSummary): number {
-  return (
-    ORDER.indexOf(one.state) - ORDER.indexOf(other.state) ||
-    (one.domain < other.domain ? -1 : one.domain > other.domain ? 1 : 0)
-  )
 }

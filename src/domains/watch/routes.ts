@@ -9,6 +9,7 @@ import { Done, Nullable, paginationOf, responses, sliceOf, Success } from '../..
 import { ImportReport } from '../../http/shapes.ts'
 import type { App } from '../../http/server.ts'
 import { notifyChange } from '../../store/changes.ts'
+import { findDomainByName } from '../../dmarc/domains/store.ts'
 import { parseDomain } from '../check-domain.ts'
 import {
   DomainHistory,
@@ -18,11 +19,13 @@ import {
   DomainQuery,
   DomainReport,
   WatchedDomain,
+  WatchState,
 } from '../shapes.ts'
+import { arrangeDomains } from './arrange-domains.ts'
 import { readHistory, type ReadableParts } from './history.ts'
 import { importWatchedDomains, type ImportDeps } from './import-domains.ts'
 import { listWorkspaceDomains } from './list-domains.ts'
-import { deleteWatched, findStoredReport, updateLabels } from './store.ts'
+import { deleteWatched, findStoredReport, findWatched, updateLabels } from './store.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
 const tags = ['Domains']
@@ -32,6 +35,7 @@ export function watchRoutes(app: App, deps: WatchDeps & ImportDeps): void {
   listRoute(app, deps)
   storedRoute(app, deps)
   historyRoute(app, deps)
+  watchStateRoute(app, deps)
   watchRoute(app, deps)
   importRoute(app, deps)
   labelsRoute(app, deps)
@@ -52,13 +56,12 @@ function listRoute(app: App, { db }: WatchDeps): void {
       },
     },
     async (request) => {
-      const { watched } = request.query
       const every = await listWorkspaceDomains(
         db,
         callerOf(request).workspaceId,
         readableParts(request),
       )
-      const all = every.filter(({ isWatched }) => watched === undefined || isWatched === watched)
+      const all = arrangeDomains(every, request.query)
       const { limit, offset } = sliceOf(request.query)
       const pagination = paginationOf(request.query, all.length)
       return { success: true, data: { domains: all.slice(offset, offset + limit), pagination } }
@@ -107,6 +110,38 @@ function historyRoute(app: App, { db }: WatchDeps): void {
       return {
         success: true,
         data: await readHistory(db, workspaceId, name, readableParts(request)),
+      }
+    },
+  )
+}
+
+function watchStateRoute(app: App, { db }: WatchDeps): void {
+  app.get(
+    '/api/v1/domains/:domain/watch',
+    {
+      schema: {
+        summary: 'Find out whether a domain is watched',
+        operationId: 'getWatchedDomain',
+        tags,
+        params: DomainParams,
+        response: responses(Success(WatchState)),
+      },
+    },
+    async (request) => {
+      const { name } = parseDomain(request.params.domain)
+      const { workspaceId } = callerOf(request)
+      const [watched, reported] = await Promise.all([
+        findWatched(db, workspaceId, name),
+        readableParts(request).dmarc ? findDomainByName(db, workspaceId, name) : undefined,
+      ])
+      return {
+        success: true,
+        data: {
+          domain: name,
+          isWatched: watched !== undefined,
+          labels: watched?.labels ?? [],
+          dmarcDomainId: reported?.id ?? null,
+        },
       }
     },
   )

@@ -5,11 +5,13 @@ import type {
   DomainFix,
   DomainHistory,
   DomainLine,
-  DomainPage,
+  DomainPage as DomainPageShape,
+  DomainQuery,
   DomainReport,
   DomainSummary,
   RecordState,
   WatchedDomain as WatchedDomainShape,
+  WatchState,
 } from '../../../src/domains/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
 import { readEvents } from '../check/api.ts'
@@ -17,6 +19,7 @@ import { searchOf } from '../search.ts'
 import { inWorkspace } from '../workspace-choice.ts'
 
 export type { DomainHistory, DomainSummary }
+export type DomainPage = Static<typeof DomainPageShape>
 export type WatchedDomain = Static<typeof WatchedDomainShape>
 export type { DomainFix, DomainLine, DomainReport, RecordState }
 export type LineState = DomainLine['state']
@@ -32,7 +35,11 @@ export type DomainCheck = {
 type ReportAnswer = { data: DomainReport; receipt: string }
 
 /** Domains on one page of the list. */
-const MAX_LISTED = 100
+const PAGE_DOMAINS = 100
+
+export type DomainFilter = Omit<Partial<Static<typeof DomainQuery>>, 'watched'> & {
+  watched?: 'true'
+}
 
 const pathOf = (domain: string) => `/api/v1/domains/${encodeURIComponent(domain)}`
 
@@ -99,30 +106,27 @@ export const domains = {
 
 /** All queries below this key are refetched when domains change. */
 const ROOT = 'domains'
+export const DOMAINS_KEY = [ROOT, 'list'] as const
 
-/** The domains of the workspace, those with problems first. */
-export const domainsQuery = queryOptions({
-  queryKey: [ROOT, 'list'],
-  queryFn: async () =>
-    (
-      await request<ApiResponse<Static<typeof DomainPage>>>(
-        'GET',
-        `/api/v1/domains?limit=${MAX_LISTED}`,
-      )
-    ).data,
-})
+/** A page of the domains of the workspace, those with problems first unless ordered otherwise. */
+export async function listDomains(filter: DomainFilter) {
+  const search = searchOf({ limit: PAGE_DOMAINS, ...filter })
+  return (await request<ApiResponse<DomainPage>>('GET', `/api/v1/domains?${search}`)).data
+}
+
+export const domainsQuery = (filter: DomainFilter) =>
+  queryOptions({ queryKey: [...DOMAINS_KEY, filter], queryFn: () => listDomains(filter) })
 
 /** The first watched domains of the workspace, those with problems first. */
-export const watchedDomainsQuery = (limit: number) =>
+export const watchedDomainsQuery = (limit: number) => domainsQuery({ watched: 'true', limit })
+
+/** Whether a domain is watched, and gets DMARC reports. */
+export const watchQuery = (domain: string) =>
   queryOptions({
-    queryKey: [ROOT, 'watched', limit],
+    queryKey: [ROOT, 'watch', domain],
     queryFn: async () =>
-      (
-        await request<ApiResponse<Static<typeof DomainPage>>>(
-          'GET',
-          `/api/v1/domains?watched=true&limit=${limit}`,
-        )
-      ).data,
+      (await request<ApiResponse<Static<typeof WatchState>>>('GET', `${pathOf(domain)}/watch`))
+        .data,
   })
 
 /** The last whole check of a watched domain; null where there is none. */

@@ -25,7 +25,7 @@ export function DomainGrid({
 }
 
 function DomainCard(summary: DomainSummary) {
-  const { domain, isWatched, state, sentence, stages, checkedAt, hosts } = summary
+  const { domain, isWatched, state, sentence, stages, checkedAt, hostCount } = summary
   return (
     <LinkCard
       title={
@@ -43,7 +43,7 @@ function DomainCard(summary: DomainSummary) {
               {messages.checked} <Ago at={checkedAt} />
             </span>
           ) : (
-            hosts.length > 0 && <span>{messages.hosts(hosts.length)}</span>
+            hostCount > 0 && <span>{messages.hosts(hostCount)}</span>
           )}
         </>
       }

@@ -6,22 +6,26 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
+import type { Paged } from '../ui/lists/paged.ts'
 import type { RowAction } from '../ui/lists/row-action.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { counted, numberText } from '../ui/text/format.ts'
 import { useAccess } from '../workspaces/roles.ts'
-import { domains as requests, domainsQuery, type DomainSummary } from './api.ts'
+import { domains as requests, DOMAINS_KEY, type DomainSummary } from './api.ts'
 import { list as messages, stateNames } from './messages.ts'
 import { LINE_TONES } from './tones.ts'
 
-/** Domains as a table, to sort, filter and act on several of them. */
-export function DomainTable({
-  domains,
-  filters,
-}: {
+/** The columns that the API sorts by. */
+export const DOMAIN_SORTS = ['domain', 'state', 'watched', 'hosts', 'checkedAt'] as const
+
+type DomainTableProps = {
   domains: DomainSummary[]
   filters: ReactNode
-}) {
+  paged: Paged<DomainSummary>
+}
+
+/** A page of domains with what can be done with several of them. */
+export function DomainTable({ domains, filters, paged }: DomainTableProps) {
   return (
     <DataTable
       caption={messages.title}
@@ -34,6 +38,7 @@ export function DomainTable({
       filters={filters}
       actions={useDomainActions()}
       csvName="domains"
+      paged={paged}
     />
   )
 }
@@ -41,7 +46,7 @@ export function DomainTable({
 function useDomainActions(): RowAction<DomainSummary>[] {
   const access = useAccess()
   const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: [domainsQuery.queryKey[0]] })
+  const refresh = () => queries.invalidateQueries({ queryKey: [DOMAINS_KEY[0]] })
   return [
     {
       ...access,
@@ -62,8 +67,6 @@ function useDomainActions(): RowAction<DomainSummary>[] {
   ]
 }
 
-const STATE_ORDER: DomainSummary['state'][] = ['bad', 'warning', 'unknown', 'good']
-
 const COLUMNS: Column<DomainSummary>[] = [
   {
     key: 'domain',
@@ -76,7 +79,6 @@ const COLUMNS: Column<DomainSummary>[] = [
         <LabelLine labels={labels} />
       </>
     ),
-    sort: ({ domain }) => domain,
     csv: ({ domain }) => domain,
   },
   {
@@ -88,7 +90,6 @@ const COLUMNS: Column<DomainSummary>[] = [
         {sentence !== null && <small>{sentence}</small>}
       </>
     ),
-    sort: ({ state }) => STATE_ORDER.indexOf(state),
     csv: ({ state }) => stateNames[state],
   },
   LABELS_COLUMN,
@@ -97,7 +98,6 @@ const COLUMNS: Column<DomainSummary>[] = [
     key: 'watched',
     title: messages.columns.watched,
     cell: ({ isWatched }) => (isWatched ? messages.watched : <Muted>{messages.notWatched}</Muted>),
-    sort: ({ isWatched }) => Number(isWatched),
     descendsFirst: true,
     csv: ({ isWatched }) => (isWatched ? messages.watched : messages.notWatched),
   },
@@ -105,17 +105,15 @@ const COLUMNS: Column<DomainSummary>[] = [
     key: 'hosts',
     title: messages.columns.hosts,
     labelled: true,
-    cell: ({ hosts }) => numberText(hosts.length),
-    sort: ({ hosts }) => hosts.length,
+    cell: ({ hostCount }) => numberText(hostCount),
     descendsFirst: true,
-    csv: ({ hosts }) => hosts.length,
+    csv: ({ hostCount }) => hostCount,
   },
   {
-    key: 'checked',
+    key: 'checkedAt',
     title: messages.lastChecked,
     labelled: true,
     cell: ({ checkedAt }) => <Muted>{checkedAt ? <Ago at={checkedAt} /> : messages.never}</Muted>,
-    sort: ({ checkedAt }) => checkedAt,
     descendsFirst: true,
     csv: ({ checkedAt }) => checkedAt,
   },

@@ -112,7 +112,7 @@ export const list = {
   },
   lastChecked: 'Last checked',
   never: 'never',
-  filter: 'Filter by domain or result',
+  filter: 'Filter by domain, result or label',
   view: 'View',
   views: [
     { value: 'cards', name: 'Cards' },
@@ -129,8 +129,7 @@ export const list = {
   unwatch: 'Stop watching',
   unwatchTitle: (count: number) => `Stop watching ${counted(count, 'domain')}?`,
   unwatchText: 'The history of their records is deleted. Monitored hosts and DMARC reports stay.',
-  more: (shown: number, total: number) =>
-    `Showing ${numberText(shown)} of ${numberText(total)} domains.`,
+  noMatch: 'No domain matches the filter.',
 } as const
 
 export const importing = {

@@ -9,7 +9,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Muted, Row, Stack } from '../ui/layout/page.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { useAccess } from '../workspaces/roles.ts'
-import { domains, domainsQuery, type WatchedDomain } from './api.ts'
+import { domains, watchQuery, type WatchedDomain } from './api.ts'
 import { watching as messages } from './messages.ts'
 
 type State = { busy: boolean; watched?: WatchedDomain; problem?: string }
@@ -26,10 +26,9 @@ type WatchPanelProps = {
 export function WatchPanel({ domain, onlyWatched = false, onWatched }: WatchPanelProps) {
   const access = useAccess()
   const queries = useQueryClient()
-  const { data } = useQuery(domainsQuery)
+  const { data: known } = useQuery(watchQuery(domain))
   const [{ busy, watched, problem }, setState] = useState<State>({ busy: false })
-  const known = data?.domains.find((one) => one.domain === domain && one.isWatched)
-  const isWatched = known !== undefined
+  const isWatched = known?.isWatched ?? false
 
   async function change(send: () => Promise<WatchedDomain | undefined>): Promise<void> {
     setState({ busy: true })
@@ -75,7 +74,7 @@ export function WatchPanel({ domain, onlyWatched = false, onWatched }: WatchPane
         {isWatched && <MuteButton object={`/domains/${domain}`} name={domain} />}
         <Muted>{isWatched ? messages.on : messages.explanation}</Muted>
       </Row>
-      {known && (
+      {isWatched && known && (
         <Disclosure summary={labelMessages.title}>
           <LabelsForm labels={known.labels} save={saveLabels} />
         </Disclosure>

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { loadLater } from '../../frame/load-later.tsx'
 import { Button } from '../../ui/actions/button.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
 import { List, ListItem } from '../../ui/lists/list.tsx'
@@ -8,7 +9,11 @@ import { useAccess } from '../../workspaces/roles.ts'
 import { actWithUndo } from '../incidents/act-with-undo.ts'
 import { endMute, mutesQuery, type Mute } from '../incidents/api.ts'
 import { done, mutes as messages } from '../incidents/messages.ts'
-import { MuteDialog } from './mute-dialog.tsx'
+
+const MuteDialog = loadLater(
+  'the dialog to mute alerts',
+  async () => (await import('./mute-dialog.tsx')).MuteDialog,
+)
 
 /** The mutes in force, and a button to mute a topic. */
 export function MutesSection({ mutes: shown }: { mutes: Mute[] }) {

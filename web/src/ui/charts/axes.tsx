@@ -4,10 +4,13 @@ import classes from './axes.module.css'
 /** Space around the plot for its axes, in pixels. */
 export const AXES = { left: 44, above: 8, below: 24 } as const
 
-const COMPACT = new Intl.NumberFormat('en-GB', { notation: 'compact' })
+let compact: Intl.NumberFormat | null = null
 
 /** `1.2K`: short enough for an axis. */
-export const compactText = (count: number) => COMPACT.format(count)
+export function compactText(count: number): string {
+  compact ??= new Intl.NumberFormat('en-GB', { notation: 'compact' })
+  return compact.format(count)
+}
 
 type ValueAxisProps = {
   ticks: readonly number[]

@@ -1,0 +1,45 @@
+import type { Static } from 'typebox'
+import type { DOMAIN_ORDERS, DomainQuery, DomainSummary, LineState } from '../shapes.ts'
+
+const STATES: readonly LineState[] = ['bad', 'warning', 'unknown', 'good']
+
+type Key = string | number
+
+/** What each order compares. Domains that are equal in it are in the order of their names. */
+const KEYS = {
+  domain: ({ domain }) => domain,
+  state: ({ state }) => STATES.indexOf(state),
+  watched: ({ isWatched }) => Number(isWatched),
+  hosts: ({ hostCount }) => hostCount,
+  checkedAt: ({ checkedAt }) => checkedAt ?? '',
+} satisfies Record<(typeof DOMAIN_ORDERS)[number], (summary: DomainSummary) => Key>
+
+type Wanted = Pick<Static<typeof DomainQuery>, 'q' | 'sort' | 'watched'>
+
+/** The domains that match a query, in its order: by default, problems first. */
+export function arrangeDomains(
+  domains: readonly DomainSummary[],
+  { q = '', sort = 'state', watched }: Wanted,
+): DomainSummary[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
+  const keyOf = KEYS[sort.replace('-', '') as keyof typeof KEYS]
+  const direction = sort.startsWith('-') ? -1 : 1
+  return domains
+    .filter(({ isWatched }) => watched === undefined || isWatched === watched)
+    .filter((summary) => {
+      const text = textOf(summary)
+      return words.every((word) => text.includes(word))
+    })
+    .toSorted(
+      (one, other) =>
+        direction * compare(keyOf(one), keyOf(other)) || compare(one.domain, other.domain),
+    )
+}
+
+function textOf({ domain, sentence, labels }: DomainSummary): string {
+  return `${domain}\n${sentence ?? ''}\n${labels.join('\n')}`.toLowerCase()
+}
+
+function compare(one: Key, other: Key): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
