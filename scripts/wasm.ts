@@ -11,7 +11,10 @@ export async function assemble(): Promise<string> {
   const { parseWat } = await wabt()
   const source = readFileSync(join(FOLDER, 'bare-ends.wat'), 'utf8')
   const { buffer } = parseWat('bare-ends.wat', source).toBinary({})
-  const lines = Buffer.from(buffer).toString('base64').match(/.{1,90}/g) ?? []
+  const lines =
+    Buffer.from(buffer)
+      .toString('base64')
+      .match(/.{1,90}/g) ?? []
   return `// Written by \`npm run wasm\` from bare-ends.wat.\nexport const BARE_ENDS_WASM =\n${lines.map((line) => `  '${line}'`).join(' +\n')}\n`
 }
 

@@ -121,6 +121,7 @@ async function copy(
       destination: { account },
       folders: folders.map((folder) => folder.path),
       options,
+      recordsDigests: false,
       sizes: new Map(folders.map((folder) => [folder.path, folder.bytes])),
       journal,
       signal,
