@@ -8,9 +8,15 @@ const IN = 64
 const OUT = IN + PART_BYTES
 
 type Exports = {
-  memory: WebAssembly.Memory
+  memory: { buffer: ArrayBuffer }
   count(at: number, end: number): number
   convert(at: number, end: number, out: number): number
+}
+
+/** The part of it that is used: only the types of browsers have it. */
+declare const WebAssembly: {
+  Module: new (bytes: Buffer) => object
+  Instance: new (module: object) => { exports: object }
 }
 
 const instance = new WebAssembly.Instance(
