@@ -118,15 +118,16 @@ async function copy(
     // An earlier run may have copied any message, so a later one has to know all of them.
     const isFirst = (await journal.loadAll()).size === 0
     const inParts = isFirst && !flags['dry-run'] && flags.folder.length === 0
-    files = startSource({ roots, state, labels: flags.labels, inParts }, signal)
-    const outcome = await copyParts(files, (folders, isLast, notes) => {
+    const thread = startSource({ roots, state, labels: flags.labels, inParts }, signal)
+    files = thread
+    const outcome = await copyParts(thread, (folders, isLast, notes) => {
       const chosen = chooseFolders(folders, flags.folder)
       if (isLast && !json) {
         bars.end()
         console.error(tableOf(chosen))
       }
       return migrateMailbox({
-        source: { account: source, openSession: (files as SourceThread).openSession },
+        source: { account: source, openSession: thread.openSession },
         destination: { account },
         folders: chosen.map((folder) => folder.path),
         options,
@@ -161,15 +162,19 @@ type CopyPart = (
 
 /**
  * Copies messages while others are read: each time all that were found until then, as a later run
- * copies only new messages.
+ * copies only new messages. After a failure, the rest follows at once, so that a folder fails once
+ * more and not with each part.
  */
 async function copyParts(files: SourceThread, copyPart: CopyPart): Promise<MigrationOutcome> {
   let notes: readonly MigrationNote[] = []
+  let hasFailed = false
   for (;;) {
     const { folders, isWhole } = await files.found()
+    if (hasFailed && !isWhole) continue
     const outcome = await copyPart(folders, isWhole, notes)
     if (isWhole || outcome.stopped) return outcome
     notes = outcome.notes
+    hasFailed = outcome.state === 'failed'
   }
 }
 

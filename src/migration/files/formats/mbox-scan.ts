@@ -105,15 +105,15 @@ class MboxScanner {
 
   /** Fills a buffer from a place of the file. Returns the bytes read: fewer only at its end. */
   #read(target: Buffer, place: number): number {
-    const wanted = Math.min(target.length, this.#fileSize - place)
+    let wanted = Math.min(target.length, this.#fileSize - place)
     let filled = 0
     while (filled < wanted) {
       const length = readSync(this.#fd, target, filled, wanted - filled, place + filled)
-      // It was truncated.
-      if (length === 0) this.#fileSize = place + filled
-      if (length === 0) break
       filled += length
+      // It was truncated.
+      if (length === 0) wanted = filled
     }
+    if (filled < target.length) this.#fileSize = place + filled
     return filled
   }
 
