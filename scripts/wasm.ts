@@ -8,9 +8,9 @@ export const MODULE_FILE = join(FOLDER, 'bare-ends-wasm.ts')
 
 /** Assembles the module. Returns the text of the file that has it. */
 export async function assemble(): Promise<string> {
-  const { parseWat } = await wabt()
+  const assembler = await wabt()
   const source = readFileSync(join(FOLDER, 'bare-ends.wat'), 'utf8')
-  const { buffer } = parseWat('bare-ends.wat', source).toBinary({})
+  const { buffer } = assembler.parseWat('bare-ends.wat', source).toBinary({})
   const lines =
     Buffer.from(buffer)
       .toString('base64')

@@ -144,9 +144,8 @@ describe('an mbox file', () => {
   })
 
   it('is divided at the same lines wherever the parts that are read end', () => {
-    const bodies = Array.from(
-      { length: 600 },
-      (_, n) => `${`Line ${n}\n>From ${'x'.repeat(n % 90)}\nFrom a list: 2024\n`.repeat(n % 97)}`,
+    const bodies = Array.from({ length: 600 }, (_, n) =>
+      `Line ${n}\n>From ${'x'.repeat(n % 90)}\nFrom a list: 2024\n`.repeat(n % 97),
     )
     const mbox = bodies.map((body, n) => `${FROM}\nSubject: ${n}\n\n${body}\n`).join('')
     const expected = bodies.map(

@@ -9,8 +9,8 @@ const OUT = IN + PART_BYTES
 
 type Exports = {
   memory: { buffer: ArrayBuffer }
-  count(at: number, end: number): number
-  convert(at: number, end: number, out: number): number
+  count: (at: number, end: number) => number
+  convert: (at: number, end: number, out: number) => number
 }
 
 /** The part of it that is used: only the types of browsers have it. */

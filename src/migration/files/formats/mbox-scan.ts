@@ -2,14 +2,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { countQuotedFrom, isFrom, isSeparator, LOOKAHEAD_BYTES, startOf } from './from-line.ts'
 import { MAX_HEADER_BYTES } from './header.ts'
-import {
-  blankLineBefore,
-  blankLineBytes,
-  countConverted,
-  isLineStart,
-  lineEndOf,
-  type LineEnd,
-} from './line-ends.ts'
+import { countConverted } from './line-ends.ts'
+import { blankLineBefore, blankLineBytes, isLineStart, lineEndOf, type LineEnd } from './lines.ts'
 
 /** One message of an mbox file, by its place. */
 export type MboxEntry = {

@@ -3,7 +3,8 @@ import { basename, extname } from 'node:path'
 import { readPart, readWhole } from './file-part.ts'
 import type { FoundMessage } from './found-message.ts'
 import { dateInHeader, internalDateOf, MAX_HEADER_BYTES, parseHeader } from './header.ts'
-import { countConverted, fillWithCrlf, lineEndOf, withCrlf, type LineEnd } from './line-ends.ts'
+import { countConverted, fillWithCrlf, withCrlf } from './line-ends.ts'
+import { lineEndOf, type LineEnd } from './lines.ts'
 
 /** Bits of the flags of Apple Mail’s .emlx files. */
 const EMLX = { read: 1, deleted: 2, answered: 4, flagged: 16, draft: 64, forwarded: 256 }

@@ -42,7 +42,7 @@ export function startSource(data: SourceData, signal: AbortSignal): SourceThread
   const worker = new Worker(WORKER, { workerData: data, execArgv: [] })
   let news: FoundMail | null = null
   let failure: Error | null = null
-  worker.on('message', (found: FoundMail) => (news = found))
+  worker.on('message', (mail: FoundMail) => (news = mail))
   worker.on('error', (error: Error) => (failure = error))
 
   async function found(): Promise<FoundMail> {
