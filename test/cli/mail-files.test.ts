@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -21,7 +29,16 @@ describe('mail in files', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'portreeve-mail-files-'))
     server = await startDovecot()
-    for (const user of ['alice', 'takeout', 'killed', 'exported', 'mbox', 'maildir', 'eml'])
+    for (const user of [
+      'alice',
+      'takeout',
+      'killed',
+      'uncut',
+      'exported',
+      'mbox',
+      'maildir',
+      'eml',
+    ])
       await server.addUser(user, 'secret')
     env = {
       DATA_DIR: folder,
@@ -147,19 +164,26 @@ describe('mail in files', () => {
     },
   )
 
-  it('is imported once although the import is killed', { timeout: 120_000 }, async () => {
+  it('is imported once although the import is killed', { timeout: 180_000 }, async () => {
     const file = join(folder, 'killed.mbox')
-    const body = `${'A line of text as long as lines are in mail.\n'.repeat(100)}\n`
-    const text = Array.from(
-      { length: 3_000 },
-      (_, n) => `${FROM}\nSubject: ${n}\nMessage-ID: <k${n}@x>\n\n${body}`,
-    )
-    writeFileSync(file, text.join(''))
+    const line = 'A line of text as long as lines are in mail.\n'
+    const message = (n: number, lines: number) =>
+      `${FROM}\nSubject: ${n}\nMessage-ID: <k${n}@x>\n\n${line.repeat(lines)}\n`
+    // The large ones are copied while the small ones behind them are still read.
+    const [large, small] = [160, 2_000]
+    writeFileSync(file, '')
+    for (let n = 0; n < large; n++) appendFileSync(file, message(n, 20_000))
+    for (let n = 0; n < small; n++) appendFileSync(file, message(large + n, 100))
+    const whole = [expect.stringMatching(/Verified: 2,160 of 2,160/), 0]
+    const uncut = await importing(file, 'uncut', '--state', join(folder, 'uncut'))
+    expect([uncut.out, uncut.code]).toEqual(whole)
     await killWhenCopied(['import', file, '--destination', url('killed')], /killed/, 1)
     const { out, code } = await importing(file, 'killed')
-    expect([out, code]).toEqual([expect.stringMatching(/Verified: 3,000 of 3,000/), 0])
-    const { killed = [] } = await read(accountOn(server.port, 'killed'))
-    expect([killed.length, new Set(killed.map(({ hash }) => hash)).size]).toEqual([3_000, 3_000])
+    expect([out, code]).toEqual(whole)
+    const copied = await read(accountOn(server.port, 'killed'))
+    const hashes = new Set(copied['killed']?.map(({ hash }) => hash))
+    expect([copied['killed']?.length, hashes.size]).toEqual([large + small, large + small])
+    rmSync(file)
   })
 
   it(

@@ -1,11 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findFolders } from '../../src/migration/files/find-folders.ts'
+import type { FoundMessage } from '../../src/migration/files/formats/found-message.ts'
 import { placeOf } from '../../src/migration/files/formats/gmail-labels.ts'
 import { isMbox } from '../../src/migration/files/formats/from-line.ts'
 import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
+import { assemble, MODULE_FILE } from '../../scripts/wasm.ts'
 import { openSource } from '../../src/migration/files/open-source.ts'
 import { openStoreSession } from '../../src/migration/files/server/serve-store.ts'
 import { openUidIndex } from '../../src/migration/files/uid-index.ts'
@@ -132,6 +143,38 @@ describe('an mbox file', () => {
     }
   })
 
+  it('is divided at the same lines wherever the parts that are read end', () => {
+    const bodies = Array.from({ length: 600 }, (_, n) =>
+      `Line ${n}\n>From ${'x'.repeat(n % 90)}\nFrom a list: 2024\n`.repeat(n % 97),
+    )
+    const mbox = bodies.map((body, n) => `${FROM}\nSubject: ${n}\n\n${body}\n`).join('')
+    const expected = bodies.map(
+      (body, n) =>
+        `Subject: ${n}\r\n\r\n${body.replaceAll('>From', 'From').replaceAll('\n', '\r\n')}`,
+    )
+    for (const ending of ['\n', '\r\n', '\r'])
+      expect(messagesOf(mbox.replaceAll('\n', ending)).map(({ text }) => text)).toEqual(expected)
+  })
+
+  it('ends where it was truncated, or where it ended when it was opened', () => {
+    const one = `${FROM}\nSubject: x\n\n${'Text\n'.repeat(100_000)}\n`
+    const path = put('growing.mbox', one.repeat(9))
+    expect([...readMbox(put('empty.mbox', ''))]).toEqual([])
+    const growing = readMbox(path)
+    const first = growing.next().value as FoundMessage
+    appendFileSync(path, one)
+    expect([...growing].map(({ size }) => size)).toEqual(
+      Array.from({ length: 8 }, () => first.size),
+    )
+    const shrinking = readMbox(path)
+    shrinking.next()
+    truncateSync(path, one.length * 4 + 50)
+    expect([...shrinking].length).toBe(4)
+    expect(() => first.fill?.(Buffer.alloc(first.size + 1))).toThrow('A file changed')
+    truncateSync(path, 1_000)
+    expect(() => first.fill?.(Buffer.alloc(first.size))).toThrow('A file changed')
+  })
+
   it('gives a message the same key after it was moved, marked or followed by another', () => {
     const one = (status: string) => `${FROM}\nStatus: ${status}\nSubject: one\n\nText\n`
     const other = `${FROM}\nSubject: two\n\nText\n`
@@ -139,6 +182,12 @@ describe('an mbox file', () => {
     const [, moved] = messagesOf(`${other}\n${one('RO')}\n`)
     const [first] = messagesOf(`${one('RO')}\n${other}`)
     expect([moved?.key, first?.key]).toEqual([alone?.key, alone?.key])
+  })
+})
+
+describe('the module that converts line ends', () => {
+  it('is assembled from its source', async () => {
+    expect(readFileSync(MODULE_FILE, 'utf8')).toBe(await assemble())
   })
 })
 

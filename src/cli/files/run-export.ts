@@ -85,6 +85,7 @@ async function copy(root: string, account: SignIn, deps: ExportDeps): Promise<nu
       destination: { account: destination, openSession: () => openStoreSession(store) },
       folders: flags.folder.length === 0 ? 'all' : [...new Set(flags.folder)],
       options,
+      recordsDigests: false,
       sizes: new Map(chosen.map((folder) => [folder.path, folder.bytes])),
       journal,
       signal,

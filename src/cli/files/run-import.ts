@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readConfig } from '../../config.ts'
+import type { MigrationNote } from '../../migration/engine/context.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
+import type { MigrationOutcome } from '../../migration/engine/outcome.ts'
 import { findFolders, type FoundFolders } from '../../migration/files/find-folders.ts'
 import type { LabelMode } from '../../migration/files/open-source.ts'
 import {
@@ -113,19 +115,30 @@ async function copy(
         `${paint('red', 'Left out:', process.stderr)} ${sanitizeForTerminal(file)}: ${reason}`,
       )
     if (!json) console.error('Reading the files …')
-    files = await startSource({ roots, state, labels: flags.labels }, signal)
-    const folders = chooseFolders(files.folders, flags.folder)
-    if (!json) console.error(tableOf(folders))
-    const outcome = await migrateMailbox({
-      source: { account: source, openSession: files.openSession },
-      destination: { account },
-      folders: folders.map((folder) => folder.path),
-      options,
-      sizes: new Map(folders.map((folder) => [folder.path, folder.bytes])),
-      journal,
-      signal,
-      log: createCommandLog(readConfig(), 'error'),
-      ...(!json && { onProgress: (progress) => bars.show(progress) }),
+    // An earlier run may have copied any message, so a later one has to know all of them.
+    const isFirst = (await journal.loadAll()).size === 0
+    const inParts = isFirst && !flags['dry-run'] && flags.folder.length === 0
+    const thread = startSource({ roots, state, labels: flags.labels, inParts }, signal)
+    files = thread
+    const outcome = await copyParts(thread, (folders, isLast, notes) => {
+      const chosen = chooseFolders(folders, flags.folder)
+      if (isLast && !json) {
+        bars.end()
+        console.error(tableOf(chosen))
+      }
+      return migrateMailbox({
+        source: { account: source, openSession: thread.openSession },
+        destination: { account },
+        folders: chosen.map((folder) => folder.path),
+        options,
+        recordsDigests: false,
+        sizes: new Map(chosen.map((folder) => [folder.path, folder.bytes])),
+        journal,
+        notes,
+        signal,
+        log: createCommandLog(readConfig(), 'error'),
+        ...(!json && { onProgress: (progress) => bars.show(progress) }),
+      })
     })
     bars.end()
     const seconds = (performance.now() - began) / 1_000
@@ -138,6 +151,30 @@ async function copy(
     bars.end()
     journal.close()
     await files?.close()
+  }
+}
+
+type CopyPart = (
+  folders: readonly SourceFolder[],
+  isLast: boolean,
+  notes: readonly MigrationNote[],
+) => Promise<MigrationOutcome>
+
+/**
+ * Copies messages while others are read: each time all that were found until then, as a later run
+ * copies only new messages. After a failure, the rest follows at once, so that a folder fails once
+ * more and not with each part.
+ */
+async function copyParts(files: SourceThread, copyPart: CopyPart): Promise<MigrationOutcome> {
+  let notes: readonly MigrationNote[] = []
+  let hasFailed = false
+  for (;;) {
+    const { folders, isWhole } = await files.found()
+    if (hasFailed && !isWhole) continue
+    const outcome = await copyPart(folders, isWhole, notes)
+    if (isWhole || outcome.stopped) return outcome
+    notes = outcome.notes
+    hasFailed = outcome.state === 'failed'
   }
 }
 

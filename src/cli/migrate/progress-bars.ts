@@ -20,7 +20,7 @@ const LINE_EVERY_MS = 10_000
 export function createBars(out: NodeJS.WriteStream): Bars {
   let lines = 0
   let lastLine = 0
-  let isWarned = false
+  const warned = new Set<string>()
 
   function clear(): void {
     if (lines > 0) out.write(`\u001b[${lines}A\u001b[J`)
@@ -29,10 +29,12 @@ export function createBars(out: NodeJS.WriteStream): Bars {
 
   return {
     show(progress) {
-      if (!isWarned)
-        for (const { message } of progress.warnings)
-          out.write(`${paint('yellow', 'Note:', out)} ${sanitizeForTerminal(message)}\n`)
-      isWarned = true
+      for (const { code, message } of progress.warnings) {
+        if (warned.has(code)) continue
+        warned.add(code)
+        clear()
+        out.write(`${paint('yellow', 'Note:', out)} ${sanitizeForTerminal(message)}\n`)
+      }
       if (out.isTTY) {
         clear()
         const shown = [...foldersOf(progress), totalOf(progress)]

@@ -25,6 +25,7 @@ export type MigrationContext = {
   destination: DestinationFolders
   deduplicate: boolean
   withNewMail: boolean
+  recordsDigests: boolean
   filter: MessageFilter
   subscribe: 'subscribed' | 'all' | 'none'
   pacer: Pacer

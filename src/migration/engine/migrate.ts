@@ -92,6 +92,7 @@ async function copyMailbox(
       literals: { shapes: new Set<string>(), mustSynchronize: false },
       deduplicate: options.deduplicate ?? false,
       withNewMail: options.withNewMail === true || options.sync !== undefined,
+      recordsDigests: deps.recordsDigests ?? true,
       sync,
       filter: options.filter ?? {},
       subscribe: options.subscribe ?? 'subscribed',

@@ -63,4 +63,9 @@ export type MigrateDeps = {
   /** Called when a connection that was signed in has to be replaced. */
   onConnectionLost?: () => void
   waitTimes?: WaitTimes
+  /**
+   * Whether the journal records the SHA-256 of each message (default): synchronizations and proofs
+   * need it.
+   */
+  recordsDigests?: boolean
 }

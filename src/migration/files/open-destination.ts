@@ -31,8 +31,8 @@ export async function openDestination(
   if (!isDry) writer.recover(start)
   const found = existsSync(start) ? findExported(start, format) : { folders: [], left: [] }
   const open = new Map<string, OpenFolder>()
-  await readInto(open, found, { state, labels: 'ignore', signal })
-  const folders = new Map([...open].map(([path, { folder }]) => [path, folder]))
+  const folders = new Map<string, StoreFolder>()
+  await readInto({ folders }, open, found, { state, labels: 'ignore', signal })
 
   function create(path: string): void {
     const place = placeOf(start, path, format)

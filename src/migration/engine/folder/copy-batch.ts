@@ -28,8 +28,8 @@ type Copy = {
   to: number | null
   uidValidity: number | null
   size: number
-  /** SHA-256 of what the source returned. */
-  digest: Buffer
+  /** SHA-256 of what the source returned; null where it is not recorded. */
+  digest: Buffer | null
   datedBy: DateSource
   date: string | null
   announced: number | null
@@ -75,13 +75,14 @@ export type BatchDeps = {
    */
   isThere: ((head: Buffer) => boolean) | null
   strategyOf: (uid: number) => RetryStrategy
+  recordsDigests: boolean
 }
 
 type Loaded = {
   row: Metadata
   outgoing: AppendMessage
-  /** SHA-256 of the whole body, once it was sent. */
-  digest: () => Buffer
+  /** SHA-256 of the whole body, once it was sent; null where it is not recorded. */
+  digest: (() => Buffer) | null
   strategy: RetryStrategy
   datedBy: DateSource
   announced: number | null
@@ -145,8 +146,8 @@ async function load(
     if (deps.isThere(looked.head)) return null
     whole = looked.whole
   }
-  const { body: counted, digest } = withDigest(whole)
-  whole = counted
+  const summed = deps.recordsDigests ? withDigest(whole) : null
+  whole = summed?.body ?? whole
   const strategy = deps.strategyOf(row.uid)
   const isStripped = strategy === 'without-keywords' || strategy === 'line-ends'
   const flags = isStripped ? row.flags.filter((flag) => !isUserFlag(flag)) : row.flags
@@ -158,7 +159,7 @@ async function load(
     flags,
     internalDate: date,
   }
-  return { row, outgoing, digest, strategy, datedBy, announced }
+  return { row, outgoing, digest: summed?.digest ?? null, strategy, datedBy, announced }
 }
 
 function nextStrategy(
@@ -224,7 +225,7 @@ function outcomeOf(
 ): MessageOutcome {
   if (outcome.state === 'stored') {
     const { uid: to, uidValidity, isSent } = outcome
-    const sum = digest()
+    const sum = digest?.() ?? null
     if (isSent && Buffer.isBuffer(outgoing.body)) freeBuffer(outgoing.body)
     return {
       state: 'copied',

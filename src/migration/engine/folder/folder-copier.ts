@@ -144,6 +144,7 @@ export class FolderCopier {
       intended: intending,
       before,
       sent,
+      recordsDigests: this.#migration.recordsDigests,
       isThere: tally && ((head) => tally.take(contentFingerprint(head))),
       strategyOf: (uid) => this.#strategies.get(uid) ?? 'as-is',
     })

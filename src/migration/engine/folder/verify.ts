@@ -64,15 +64,15 @@ async function isSourceDone(
 }
 
 /**
- * Whether the counts of a folder that was empty prove that every message was stored in full: as
- * many messages as were copied, with the sum of their sizes (RFC 8438).
+ * Whether the counts of a folder that had only our copies prove that every message was stored in
+ * full: as many messages as were copied, with the sum of their sizes (RFC 8438).
  * @throws ImapLost, and ImapRefused for a temporary rejection
  */
 async function areCopiesStored(wire: Wire, at: OpenFolder): Promise<boolean> {
   const { destinationFolder, folderState, arrivals } = at
   const { copied, bytes } = folderState.saved
-  const wasEmpty = destinationFolder.opened.exists === 0 && arrivals.count === copied
-  if (!wasEmpty || arrivals.hasOddDates || !wire.capabilities.has('STATUS=SIZE')) return false
+  const wasOurs = destinationFolder.opened.exists === copied - arrivals.count
+  if (!wasOurs || arrivals.hasOddDates || !wire.capabilities.has('STATUS=SIZE')) return false
   const stored = await readStatusWithSize(wire, destinationFolder.name)
   return (
     stored.messages === copied &&

@@ -1,8 +1,15 @@
-import { isFrom } from './line-ends.ts'
+import { isLineStart, type LineEnd } from './lines.ts'
 
 /** Bytes that decide whether a line begins a message: the line and the beginning of the next one. */
 export const LOOKAHEAD_BYTES = 4096
-const [LF, CR] = [0x0a, 0x0d]
+/** A longer run of `>` in front of `From ` is not quoting. */
+const MAX_QUOTING = 256
+/** Bytes that decide whether a line is quoted. */
+export const QUOTED_FROM_BYTES = MAX_QUOTING + 'From '.length
+
+const [LF, CR, GREATER] = [0x0a, 0x0d, 0x3e]
+const FROM = Buffer.from('From ')
+const QUOTED_FROM = Buffer.from('>From ')
 
 const DATED_FROM =
   /^From .*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\d{1,2}:\d{2}(?::\d{2})?\b.*\b\d{4}\b/
@@ -30,4 +37,29 @@ export function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): b
   const isField = FIELD.test(next)
   if (DATED_FROM.test(line)) return isAfterBlank || isField
   return BARE_FROM.test(line) && isAfterBlank && isField
+}
+
+/** Whether `From ` is here. */
+export function isFrom(bytes: Buffer, at: number): boolean {
+  return FROM.every((byte, index) => bytes[at + index] === byte)
+}
+
+/** Whether a line such as `>From ` or `>>From ` begins here. */
+export function isQuotedFrom(bytes: Buffer, at: number): boolean {
+  let start = at
+  while (bytes[start] === GREATER && start - at < MAX_QUOTING) start += 1
+  return start > at && isFrom(bytes, start)
+}
+
+/** Counts the quoted lines that begin between two places. The bytes around them are there, too. */
+export function countQuotedFrom(bytes: Buffer, from: number, to: number, lineEnd: LineEnd): number {
+  const around = bytes.subarray(0, to + QUOTED_FROM_BYTES)
+  let count = 0
+  let found = around.indexOf(QUOTED_FROM, from)
+  for (; found !== -1; found = around.indexOf(QUOTED_FROM, found + 1)) {
+    let start = found
+    while (bytes[start - 1] === GREATER && start > from) start -= 1
+    if (start < to && isLineStart(bytes, start, lineEnd) && isQuotedFrom(bytes, start)) count += 1
+  }
+  return count
 }

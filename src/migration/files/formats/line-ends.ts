@@ -1,30 +1,20 @@
-import { changedError, fillFrom } from './file-part.ts'
+import { convertBareEnds, countBareEnds } from './bare-ends.ts'
+import { changedError, readFrom } from './file-part.ts'
+import { isQuotedFrom, QUOTED_FROM_BYTES } from './from-line.ts'
+import type { LineEnd } from './lines.ts'
 
 const [LF, CR, GREATER] = [0x0a, 0x0d, 0x3e]
-const FROM = Buffer.from('From ')
 
-/** The line ends of a file: CR alone was used before Mac OS X. */
-export type LineEnd = 'lf' | 'cr'
-
-/** CR, if the beginning of a file has some and no LF. */
-export function lineEndOf(beginning: Buffer): LineEnd {
-  return beginning.includes(CR) && !beginning.includes(LF) ? 'cr' : 'lf'
+/**
+ * Counts the line ends to which CRLF adds a byte.
+ * @param before the byte in front of the first one
+ */
+export function countConverted(bytes: Buffer, before: number, lineEnd: LineEnd): number {
+  if (lineEnd === 'lf') return countBareEnds(bytes, before)
+  let count = 0
+  for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at + 1)) count += 1
+  return count
 }
-
-/** Whether a line such as `>From ` or `>>From ` begins here. */
-export function isQuotedFrom(bytes: Buffer, at: number): boolean {
-  let start = at
-  while (bytes[start] === GREATER) start += 1
-  return start > at && isFrom(bytes, start)
-}
-
-/** Whether `From ` is here. */
-export function isFrom(bytes: Buffer, at: number): boolean {
-  return FROM.every((byte, index) => bytes[at + index] === byte)
-}
-
-/** A longer run of `>` in front of `From ` is not quoting. */
-const MAX_QUOTING = 256
 
 /** Shared by all conversions of this process: each part is copied before the next one. */
 const shared = Buffer.allocUnsafeSlow(512 * 1024)
@@ -43,8 +33,11 @@ export function* withCrlf(
   for (const part of parts) {
     const bytes = carried.length === 0 ? part : Buffer.concat([carried, part])
     const out = bytes.length * 2 <= shared.length ? shared : Buffer.allocUnsafe(bytes.length * 2)
-    if (!isQuoted && lineEnd === 'lf') yield out.subarray(0, convertLf(bytes, out, state))
-    else {
+    if (!isQuoted && lineEnd === 'lf') {
+      const length = convertBareEnds(bytes, state.before, out)
+      state.before = bytes.at(-1) ?? state.before
+      yield out.subarray(0, length)
+    } else {
       const { length, taken } = convertQuoted(bytes, out, state, {
         lineEnd,
         isQuoted,
@@ -60,51 +53,17 @@ export function* withCrlf(
   yield out.subarray(0, length)
 }
 
-/**
- * Fills a buffer with a part of a file whose lines end in LF or CRLF, with CRLF line ends. It is
- * read to the end of the buffer, where its lines then move forward: no message needs a second
- * buffer.
- */
+/** Fills a buffer with a part of a file whose lines end in LF or CRLF, with CRLF line ends. */
 export function fillWithCrlf(fd: number, start: number, end: number, target: Buffer): void {
-  const first = target.length - (end - start)
-  if (first < 0) throw changedError()
-  fillFrom(fd, target.subarray(first), start)
-  // `at` is the next byte to move, and `length` where it belongs. They meet behind the last bare
-  // LF.
-  let [length, at] = [0, first]
-  while (length < at) {
-    const lineEnd = target.indexOf(LF, at)
-    if (lineEnd === -1) throw changedError()
-    target.copyWithin(length, at, lineEnd)
-    length += lineEnd - at
-    if (lineEnd === first || target[lineEnd - 1] !== CR) target[length++] = CR
-    target[length++] = LF
-    at = lineEnd + 1
+  let [length, before] = [0, LF]
+  for (const part of readFrom(fd, start, end)) {
+    length += convertBareEnds(part, before, target.subarray(length))
+    before = part.at(-1) ?? before
   }
+  if (length !== target.length) throw changedError()
 }
 
 type LineState = { before: number; isLineStart: boolean }
-
-/** Returns the bytes written. */
-function convertLf(bytes: Buffer, out: Buffer, state: LineState): number {
-  let [length, start] = [0, 0]
-  for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-    const before = end === 0 ? state.before : bytes[end - 1]
-    bytes.copy(out, length, start, end)
-    length += end - start
-    if (before !== CR) {
-      out[length] = CR
-      length += 1
-    }
-    out[length] = LF
-    length += 1
-    start = end + 1
-  }
-  bytes.copy(out, length, start)
-  length += bytes.length - start
-  state.before = bytes.at(-1) ?? state.before
-  return length
-}
 
 type Quoting = { lineEnd: LineEnd; isQuoted: boolean; isLast: boolean }
 
@@ -120,7 +79,7 @@ function convertQuoted(
   for (; at < bytes.length; at++) {
     const byte = bytes[at] as number
     if (isLineStart && isQuoted && byte === GREATER) {
-      if (!isLast && bytes.length - at < MAX_QUOTING) break
+      if (!isLast && bytes.length - at < QUOTED_FROM_BYTES) break
       isLineStart = false
       if (isQuotedFrom(bytes, at)) {
         before = byte

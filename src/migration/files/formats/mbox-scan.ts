@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { isSeparator, LOOKAHEAD_BYTES, startOf } from './from-line.ts'
-import { isFrom, isQuotedFrom, lineEndOf, type LineEnd } from './line-ends.ts'
+import { countQuotedFrom, isFrom, isSeparator, LOOKAHEAD_BYTES, startOf } from './from-line.ts'
 import { MAX_HEADER_BYTES } from './header.ts'
-import { blankLineBytes, skipPlainLines, type PlainLines } from './skip-lines.ts'
+import { countConverted } from './line-ends.ts'
+import { blankLineBefore, blankLineBytes, isLineStart, lineEndOf, type LineEnd } from './lines.ts'
 
 /** One message of an mbox file, by its place. */
 export type MboxEntry = {
@@ -24,8 +24,12 @@ export type MboxEntry = {
   lineEnd: LineEnd
 }
 
-const CHUNK_BYTES = 4 * 1024 * 1024
-const [LF, F, GREATER] = [0x0a, 0x46, 0x3e]
+const CHUNK_BYTES = 1024 * 1024
+/** Bytes in front of a line that decide whether it follows a blank one. */
+const LOOKBACK_BYTES = 4
+const FROM_LINE = { lf: Buffer.from('\nFrom '), cr: Buffer.from('\rFrom ') }
+const LINE_END = { lf: 0x0a, cr: 0x0d }
+
 /** The message that is being read. Places are those in the file. */
 type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd' | 'hasBareEnds'> & {
   isInHeader: boolean
@@ -34,10 +38,8 @@ type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd' | 'hasBareEnds'> & {
   trustedUntil: number
   bareEnds: number
   quotedLines: number
-  /** The start of the last line, if it is blank. */
-  blankAt: number
-  /** Up to here, `bodyCrc` is computed. */
-  crcAt: number
+  /** Up to here, bytes are in `headerParts`, or in the checksum and the counts. */
+  takenUntil: number
 }
 
 /**
@@ -57,7 +59,8 @@ export function* scanMbox(path: string, start = 0): Generator<MboxEntry> {
 
 class MboxScanner {
   readonly #fd: number
-  readonly #fileSize: number
+  /** When it was opened: what is added meanwhile belongs to a later run. */
+  #fileSize: number
   #lineEnd: LineEnd = 'lf'
   #open: Open | null = null
 
@@ -68,89 +71,82 @@ class MboxScanner {
 
   *scan(start: number): Generator<MboxEntry> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
-    let [filled, base, isLineStart] = [0, start, true]
-    const lines: PlainLines = { at: 0, bareEnds: 0, count: 0, before: LF, isLineStart: false }
-    for (let isEnd = false; !isEnd;) {
-      filled += readSync(this.#fd, buffer, filled, buffer.length - filled, base + filled)
-      isEnd = base + filled >= this.#fileSize || filled === 0
+    // `base` is the place of the buffer in the file. Everything up to `at` is decided.
+    let [base, at] = [start, 0]
+    let filled = this.#read(buffer, base)
+    this.#lineEnd = lineEndOf(buffer.subarray(0, Math.min(filled, 64 * 1024)))
+    at = startOf(buffer.subarray(0, filled))
+    const first = start + at
+    for (;;) {
       const bytes = buffer.subarray(0, filled)
-      let at = 0
-      if (base === start) {
-        this.#lineEnd = lineEndOf(bytes.subarray(0, 64 * 1024))
-        at = startOf(bytes)
+      const isEnd = base + filled >= this.#fileSize
+      const limit = isEnd ? filled : filled - LOOKAHEAD_BYTES
+      while (at < limit) {
+        if (base + at === first || isLineStart(bytes, at, this.#lineEnd))
+          yield* this.#startLine(bytes, at, base)
+        at = Math.min(limit, this.#nextLine(bytes, at))
       }
-      while (at < filled) {
-        if (isLineStart) {
-          if (!isEnd && filled - at < LOOKAHEAD_BYTES) break
-          const finished = this.#startLine(bytes, at, base)
-          if (finished) yield finished
-        }
-        lines.at = at
-        skipPlainLines(bytes, lines, this.#lineEnd, this.#open?.isInHeader ?? false)
-        at = lines.at
-        isLineStart = lines.isLineStart
-        this.#countLines(lines)
-      }
+      if (isEnd) return yield* this.#finish(bytes, filled, base)
       this.#takeBytes(bytes, at, base)
-      bytes.copyWithin(0, at)
-      base += at
-      filled -= at
+      const dropped = at - LOOKBACK_BYTES
+      buffer.copyWithin(0, dropped, filled)
+      base += dropped
+      filled -= dropped
+      at = LOOKBACK_BYTES
+      filled += this.#read(buffer.subarray(filled), base + filled)
     }
-    const last = this.#finish(this.#fileSize)
-    if (last) yield last
   }
 
-  #countLines({ bareEnds, count }: PlainLines): void {
-    const open = this.#open
-    if (!open || open.isInHeader) return
-    open.bareEnds += bareEnds
-    if (count > 0) open.blankAt = -1
+  /** Fills a buffer from a place of the file. Returns the bytes read: fewer only at its end. */
+  #read(target: Buffer, place: number): number {
+    let wanted = Math.min(target.length, this.#fileSize - place)
+    let filled = 0
+    while (filled < wanted) {
+      const length = readSync(this.#fd, target, filled, wanted - filled, place + filled)
+      filled += length
+      // It was truncated.
+      if (length === 0) wanted = filled
+    }
+    if (filled < target.length) this.#fileSize = place + filled
+    return filled
   }
 
-  /** Handles the beginning of a line. Returns the message that ends there. */
-  #startLine(bytes: Buffer, at: number, base: number): MboxEntry | null {
+  /** Returns the place after `at` of the next line that may matter; Infinity without one. */
+  #nextLine(bytes: Buffer, at: number): number {
+    const ends = this.#open?.isInHeader ? LINE_END : FROM_LINE
+    const found = bytes.indexOf(ends[this.#lineEnd], at)
+    return found === -1 ? Infinity : found + 1
+  }
+
+  /** Handles the beginning of a line. Yields the message that ends there. */
+  *#startLine(bytes: Buffer, at: number, base: number): Generator<MboxEntry> {
     const open = this.#open
     const place = base + at
-    const first = bytes[at]
-    if (first === F && isFrom(bytes, at)) {
-      const isBody = open !== null && place < open.trustedUntil
-      if (isSeparator(bytes, at, open === null || open.blankAt !== -1)) {
-        if (!isBody) {
-          this.#takeBytes(bytes, at, base)
-          const finished = this.#finish(place)
-          this.#open = openMessage(bytes, at, base)
-          return finished
-        }
-        // A file whose bodies have such lines does not quote them (mboxcl2).
-        open.isQuoted = false
+    if (isFrom(bytes, at) && isSeparator(bytes, at, this.#isAfterBlank(bytes, at))) {
+      if (open === null || place >= open.trustedUntil) {
+        yield* this.#finish(bytes, at, base)
+        this.#open = openMessage(bytes, at, base)
+        return
       }
+      // A file whose bodies have such lines does not quote them (mboxcl2).
+      open.isQuoted = false
     }
-    if (open) this.#continueLine(open, bytes, at, place)
-    return null
+    if (open?.isInHeader && place >= open.headerStart) this.#continueHeader(open, bytes, at, base)
   }
 
-  #continueLine(open: Open, bytes: Buffer, at: number, place: number): void {
-    if (place < open.headerStart) return
-    const blankBytes = blankLineBytes(bytes, at, this.#lineEnd)
-    if (open.isInHeader) {
-      const isTooLong = place - open.headerStart >= MAX_HEADER_BYTES
-      if (blankBytes > 0 || isTooLong) this.#takeHeader(open, bytes, at, place, blankBytes)
-      return
-    }
-    open.blankAt = blankBytes > 0 ? place : -1
-    if (bytes[at] === GREATER && isQuotedFrom(bytes, at)) open.quotedLines += 1
+  #isAfterBlank(bytes: Buffer, at: number): boolean {
+    if (this.#open === null) return true
+    return !this.#open.isInHeader && blankLineBefore(bytes, at, this.#lineEnd) > 0
   }
 
   /** Ends the header with the blank line at `at`, or without one where it is too long. */
-  #takeHeader(open: Open, bytes: Buffer, at: number, place: number, blankBytes: number): void {
-    const start = at - (place - open.crcAt)
-    open.headerParts.push(Buffer.from(bytes.subarray(start, at + blankBytes)))
+  #continueHeader(open: Open, bytes: Buffer, at: number, base: number): void {
+    const blankBytes = blankLineBytes(bytes, at, this.#lineEnd)
+    const isTooLong = base + at - open.headerStart >= MAX_HEADER_BYTES
+    if (blankBytes === 0 && !isTooLong) return
+    this.#takeBytes(bytes, at + blankBytes, base)
     open.isInHeader = false
-    open.bodyStart = place + blankBytes
-    open.crcAt = open.bodyStart
-    open.blankAt = blankBytes > 0 ? place : -1
-    // The end of the blank line is counted next, but it belongs to the header.
-    open.bareEnds = blankBytes === 1 ? -1 : 0
+    open.bodyStart = open.takenUntil
     const header = Buffer.concat(open.headerParts).toString('latin1')
     const length = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r?$/im.exec(header)?.[1]
     const end = open.bodyStart + Number(length)
@@ -167,38 +163,43 @@ class MboxScanner {
     return isFrom(next, start) && isSeparator(next, start, true)
   }
 
-  /** Takes the bytes up to `at` into the header or the checksum. */
+  /** Takes the bytes up to `at` into the header, or into the checksum and the counts. */
   #takeBytes(bytes: Buffer, at: number, base: number): void {
     const open = this.#open
-    if (!open || base + at <= open.crcAt) return
-    const from = Math.max(0, open.crcAt - base)
-    if (open.isInHeader) open.headerParts.push(Buffer.from(bytes.subarray(from, at)))
-    else open.bodyCrc = crc32(bytes.subarray(from, at), open.bodyCrc)
-    open.crcAt = base + at
+    if (!open || base + at <= open.takenUntil) return
+    const from = open.takenUntil - base
+    const taken = bytes.subarray(from, at)
+    open.takenUntil = base + at
+    if (open.isInHeader) return void open.headerParts.push(Buffer.from(taken))
+    open.bodyCrc = crc32(taken, open.bodyCrc)
+    open.bareEnds += countConverted(taken, bytes[from - 1] ?? 0, this.#lineEnd)
+    open.quotedLines += countQuotedFrom(bytes, from, at, this.#lineEnd)
   }
 
-  #finish(place: number): MboxEntry | null {
+  /** Ends the message that is open at the line that begins at `at`, or at the end of the file. */
+  *#finish(bytes: Buffer, at: number, base: number): Generator<MboxEntry> {
     const open = this.#open
+    if (!open) return
+    this.#takeBytes(bytes, at, base)
     this.#open = null
-    if (!open) return null
+    const place = base + at
     if (open.isInHeader) open.bodyStart = place
-    const isBlankLast = open.blankAt >= open.bodyStart && place - open.blankAt <= 2
-    const end = isBlankLast && !open.isInHeader ? open.blankAt : place
-    const bareEnds = open.bareEnds - Number(isBlankLast && place - end === 1)
-    const { fromLine, headerStart, bodyStart, isQuoted, headerParts } = open
-    // The same message has the same checksum with and without a blank line behind it.
-    if (!isBlankLast) open.bodyCrc = crc32(bareEnds > 0 ? '\n' : '\r\n', open.bodyCrc)
-    const bodySize =
-      end - bodyStart + (open.isInHeader ? 0 : bareEnds) - (isQuoted ? open.quotedLines : 0)
-    return {
+    const blankBytes = blankLineBefore(bytes, at, this.#lineEnd)
+    const isBlankLast = blankBytes > 0 && place - blankBytes >= open.bodyStart
+    const end = isBlankLast ? place - blankBytes : place
+    const bareEnds = open.bareEnds - Number(isBlankLast && blankBytes === 1)
+    const { fromLine, headerStart, bodyStart, headerParts, bodyCrc } = open
+    const quotedLines = open.isQuoted ? open.quotedLines : 0
+    yield {
       fromLine,
       headerStart,
       bodyStart,
       end,
-      bodySize,
-      isQuoted: isQuoted && open.quotedLines > 0,
-      hasBareEnds: open.bareEnds > 0,
-      bodyCrc: open.bodyCrc,
+      bodySize: end - bodyStart + bareEnds - quotedLines,
+      isQuoted: quotedLines > 0,
+      hasBareEnds: bareEnds > 0,
+      // The same message has the same checksum with and without a blank line behind it.
+      bodyCrc: isBlankLast ? bodyCrc : crc32(bareEnds > 0 ? '\n' : '\r\n', bodyCrc),
       header: Buffer.concat(headerParts),
       lineEnd: this.#lineEnd,
     }
@@ -213,7 +214,7 @@ function openMessage(bytes: Buffer, at: number, base: number): Open {
     fromLine,
     headerStart,
     bodyStart: headerStart,
-    crcAt: headerStart,
+    takenUntil: headerStart,
     bodySize: 0,
     bodyCrc: 0,
     isQuoted: true,
@@ -222,6 +223,5 @@ function openMessage(bytes: Buffer, at: number, base: number): Open {
     trustedUntil: 0,
     bareEnds: 0,
     quotedLines: 0,
-    blankAt: -1,
   }
 }

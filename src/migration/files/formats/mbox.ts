@@ -55,16 +55,18 @@ function* readEntry(path: string, place: Place): Generator<Buffer> {
   }
 }
 
-/** Reads a message that needs no other conversion than of its line ends. */
+/** Reads a message that needs no other conversion than that of its line ends. */
 function fillEntry(file: SharedFile, place: Place, bodySize: number, target: Buffer): void {
-  const { headerStart, bodyStart, end } = place
+  const { headerStart, bodyStart, end, hasBareEnds } = place
   file.read((fd) => {
     const raw = Buffer.allocUnsafe(bodyStart - headerStart)
     fillFrom(fd, raw, headerStart)
     const header = cleanHeader(raw, true)
     if (header.length + bodySize !== target.length) throw changedError()
     header.copy(target)
-    fillWithCrlf(fd, bodyStart, end, target.subarray(header.length))
+    const body = target.subarray(header.length)
+    if (hasBareEnds) fillWithCrlf(fd, bodyStart, end, body)
+    else fillFrom(fd, body, bodyStart)
   })
 }
 

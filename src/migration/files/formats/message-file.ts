@@ -3,7 +3,8 @@ import { basename, extname } from 'node:path'
 import { readPart, readWhole } from './file-part.ts'
 import type { FoundMessage } from './found-message.ts'
 import { dateInHeader, internalDateOf, MAX_HEADER_BYTES, parseHeader } from './header.ts'
-import { fillWithCrlf, lineEndOf, withCrlf, type LineEnd } from './line-ends.ts'
+import { countConverted, fillWithCrlf, withCrlf } from './line-ends.ts'
+import { lineEndOf, type LineEnd } from './lines.ts'
 
 /** Bits of the flags of Apple Mail’s .emlx files. */
 const EMLX = { read: 1, deleted: 2, answered: 4, flagged: 16, draft: 64, forwarded: 256 }
@@ -65,12 +66,9 @@ function headerLength(beginning: Buffer): number {
 }
 
 function sizeWithCrlf(path: string, { start, end }: Place, lineEnd: LineEnd): number {
-  const ending = lineEnd === 'cr' ? 0x0d : 0x0a
   let [size, before] = [0, 0]
   for (const part of readPart(path, start, end)) {
-    size += part.length
-    for (let at = part.indexOf(ending); at !== -1; at = part.indexOf(ending, at + 1))
-      if (lineEnd === 'cr' || (at === 0 ? before : part[at - 1]) !== 0x0d) size += 1
+    size += part.length + countConverted(part, before, lineEnd)
     before = part.at(-1) ?? before
   }
   return size

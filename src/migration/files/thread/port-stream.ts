@@ -4,6 +4,8 @@ import type { MessagePort } from 'node:worker_threads'
 const HIGH_WATER_MARK_BYTES = 1024 * 1024
 /** Bytes on their way to a reader that has not taken them yet. */
 const MAX_IN_TRANSIT_BYTES = 2 * 1024 * 1024
+/** Taken bytes that are reported together, because each report wakes the other thread. */
+const REPORTED_BYTES = MAX_IN_TRANSIT_BYTES / 4
 
 /** Bytes, the number of bytes that the reader has taken, or null at the end. */
 type Message = Uint8Array<ArrayBuffer> | number | null
@@ -46,7 +48,8 @@ class PortStream extends Duplex {
   }
 
   #reportTaken(): void {
-    if (this.#held > 0) this.#send(this.#held)
+    if (this.#held < REPORTED_BYTES) return
+    this.#send(this.#held)
     this.#held = 0
   }
 

@@ -10,13 +10,22 @@ export type SourceData = {
   /** The folder for the UIDs. */
   state: string
   labels: LabelMode
+  /** Whether messages are served while others are read. */
+  inParts: boolean
 }
 
 export type SourceFolder = { path: string; messages: number; bytes: number }
 
+/** The folders as far as they were read. */
+export type FoundMail = { folders: SourceFolder[]; isWhole: boolean }
+
 /** Mail in files that another thread reads, while this one sends it. */
 export type SourceThread = {
-  folders: SourceFolder[]
+  /**
+   * Waits until the thread has read more than the last time.
+   * @throws errors of reading files, and the signal’s reason
+   */
+  found: () => Promise<FoundMail>
   /** @throws the error that ended the thread */
   openSession: () => Session
   close: () => Promise<void>
@@ -28,31 +37,35 @@ const WORKER = new URL(
   import.meta.url,
 )
 
-/**
- * Starts a thread that reads the places of all messages below the roots, and gives them UIDs.
- * @throws errors of reading files, and the signal’s reason
- */
-export async function startSource(data: SourceData, signal: AbortSignal): Promise<SourceThread> {
-  signal.throwIfAborted()
+/** Starts a thread that reads the places of all messages below the roots, and gives them UIDs. */
+export function startSource(data: SourceData, signal: AbortSignal): SourceThread {
   const worker = new Worker(WORKER, { workerData: data, execArgv: [] })
-  const close = async () => void (await worker.terminate())
-  try {
-    const [folders] = (await once(worker, 'message', { signal })) as [SourceFolder[]]
-    let failure: Error | null = null
-    worker.on('error', (error: Error) => (failure = error))
-    return {
-      folders,
-      openSession() {
-        if (failure) throw failure
-        const { port1, port2 } = new MessageChannel()
-        worker.postMessage(port2, [port2])
-        return storeSessionOver(createPortStream(port1), { ownsChunks: true })
-      },
-      close,
-    }
-  } catch (error) {
-    await close()
+  let news: FoundMail | null = null
+  let failure: Error | null = null
+  worker.on('message', (mail: FoundMail) => (news = mail))
+  worker.on('error', (error: Error) => (failure = error))
+
+  async function found(): Promise<FoundMail> {
     signal.throwIfAborted()
-    throw error
+    if (failure) throw failure
+    if (!news) await once(worker, 'message', { signal })
+    const latest = news as FoundMail
+    news = null
+    return latest
+  }
+
+  return {
+    found: () =>
+      found().catch((error: unknown) => {
+        signal.throwIfAborted()
+        throw error
+      }),
+    openSession() {
+      if (failure) throw failure
+      const { port1, port2 } = new MessageChannel()
+      worker.postMessage(port2, [port2])
+      return storeSessionOver(createPortStream(port1), { ownsChunks: true })
+    },
+    close: async () => void (await worker.terminate()),
   }
 }
