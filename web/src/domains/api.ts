@@ -55,7 +55,7 @@ export const domainCheckQuery = (domain: string) =>
   })
 
 /** Lines that come within this time are shown together: each time, the screen is rendered again. */
-const LINES_TOGETHER_MS = 150
+const LINES_TOGETHER_MS = 250
 
 async function followCheck(
   domain: string,

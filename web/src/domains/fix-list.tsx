@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Fragment, useState } from 'react'
+import { Fragment, memo, useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -25,7 +25,7 @@ type FixListProps = {
  * The records to publish, most urgent first: each complete, as a difference, with its reasons. Then
  * the problems that no record fixes.
  */
-export function FixList({ report, onPublished, printed }: FixListProps) {
+export const FixList = memo(function FixList({ report, onPublished, printed }: FixListProps) {
   const { fixes, lines } = report
   const others = lines.filter(
     ({ state, name }) => state === 'bad' && !fixes.some(({ line }) => line === name),
@@ -46,7 +46,7 @@ export function FixList({ report, onPublished, printed }: FixListProps) {
       )}
     </>
   )
-}
+})
 
 function RecordList({ report, onPublished, printed = report.fixes.length }: FixListProps) {
   const { domain, fixes } = report

@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import { Icon } from '../ui/brand/icons.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted } from '../ui/layout/page.tsx'
@@ -46,7 +47,10 @@ function StageLines({ name, lines, plan }: LineListProps & { name: StageName }) 
   )
 }
 
-function Line({ line, printed }: { line: DomainLine; printed: PrintedLine | undefined }) {
+type LineProps = { line: DomainLine; printed: PrintedLine | undefined }
+
+/** Rendered again only when it changes: the lines of a running check come one after another. */
+const Line = memo(function Line({ line, printed }: LineProps) {
   const { name, title, state, isUsed, summary, details, evidence } = line
   const { details: shownDetails, evidence: shownEvidence } = printed ?? {
     details: details.length,
@@ -86,7 +90,7 @@ function Line({ line, printed }: { line: DomainLine; printed: PrintedLine | unde
       </div>
     </li>
   )
-}
+})
 
 type EvidenceProps = Pick<DomainLine, 'evidence'> & { printed: number }
 

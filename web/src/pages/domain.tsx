@@ -1,4 +1,5 @@
 import { useParams } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
 import { ShareActions } from '../check/share-bar.tsx'
 import type { DomainReport } from '../domains/api.ts'
 import classes from '../domains/checking.module.css'
@@ -30,8 +31,8 @@ export function Screen() {
   const { domain } = useParams({ from: '/own/domains/$domain' })
   const { check, done, error, isFetching, refetch } = useDomainCheck(domain)
   const { report, receipt } = check
-  const again = () => void refetch()
-  const plan = report && planPrint(report)
+  const again = useCallback(() => void refetch(), [refetch])
+  const plan = useMemo(() => report && planPrint(report), [report])
   return (
     <Page
       title={report?.unicodeDomain ?? domain}
