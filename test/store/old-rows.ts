@@ -66,6 +66,7 @@ const ODD: Record<string, string> = {
   'mail_consent.owner_link_id': 'null',
   'mail_consent.browser_hash': 'null',
   'webhook_endpoint.token': `'oldtoken00'`,
+  'monitored_host.lists': `'{}'`,
   'shared_check.token': `repeat('a', 24)`,
 }
 
