@@ -62,11 +62,14 @@ describe('the settings of the digest', () => {
     'meet WCAG 2.2 AA on a phone and a desktop, in both themes, and send a digest',
     async () => {
       const { page, complaints } = alice
+      // What is asked of a frame before its page is there is never answered.
+      const previewed = page.waitForEvent('framenavigated', (frame) =>
+        frame.url().includes('/digest/preview'),
+      )
       await page.goto('/alerts/digest')
       await page.getByLabel('Day').waitFor()
-      // A locator in the frame waits for ever when its page is replaced at the wrong moment.
-      const title = () =>
-        page.frames()[1]?.evaluate<string>("document.querySelector('h1')?.textContent")
+      const preview = await previewed
+      const title = () => preview.evaluate<string>("document.querySelector('h1')?.textContent")
       await expect.poll(title).toBe('Weekly digest')
       expect(await faultsAtAllWidths(page)).toEqual([])
       // axe speaks to the sandboxed frame of the preview, which does not answer.

@@ -293,8 +293,8 @@ describe('the cut-over of a domain', () => {
     const { id, users } = await copiedBatch()
     await zone.change(DOMAIN, zoneOf('mx.new.test', 60))
     await call(`/${id}/cutover`, { domain: DOMAIN, mx: ['mx.new.test'], quietHours: 0 })
-    // Every mailbox was looked at after the switch, and that is enough here.
-    await checked(id, { step: 'quiet' })
+    // Enough here: every mailbox was looked at after the switch, maybe before this sees the step.
+    await checked(id, { step: expect.stringMatching(/^(quiet|final_pass)$/) as string })
     await call(`/${id}/sync`, { everyMinutes: 30 }, 'PUT')
     await inSync(id, 2)
     await checked(id, { step: 'final_pass', needsAction: true })
