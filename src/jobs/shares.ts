@@ -1,3 +1,4 @@
+import { sql, type RawBuilder } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db as BossDb } from 'pg-boss'
 
@@ -35,6 +36,12 @@ export async function listGroups(db: BossDb, name: string): Promise<Group[]> {
     [name],
   )
   return rows as Group[]
+}
+
+/** Selects the jobs of an account that can be claimed now: not those that wait for a time. */
+export function claimableJobs(name: string, account: string): RawBuilder<unknown> {
+  return sql`select from pgboss.job where name = ${name} and group_id = ${account}
+    and state < 'active' and not blocked and start_after <= now()`
 }
 
 /**

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { raiseAlert, raiseResolved } from '../alerts/raise.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { defineJob, PutBack, type Enqueue, type Job } from '../jobs/job.ts'
+import { claimableJobs } from '../jobs/shares.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from '../store/tables.ts'
 import type { CopyFailure } from './engine/journal/journal.ts'
@@ -57,6 +58,8 @@ export type MigrationJobDeps = AccountDeps & {
 /** Milliseconds between two heartbeats. They carry the progress. */
 const HEARTBEAT_MS = 1_000
 
+const NAME = 'migration.run'
+
 /** Runs without a result after which a migration is not retried by itself. */
 const MAX_RUNS = 100
 
@@ -66,7 +69,7 @@ const MAX_RUNS = 100
  */
 export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
   return defineJob({
-    name: 'migration.run',
+    name: NAME,
     schema: Type.Object({ migrationId: Type.String(), workspaceId: Type.Optional(Type.String()) }),
     concurrency: deps.concurrency,
     // Jobs of an earlier version have no account: they share the slots of one.
@@ -95,7 +98,8 @@ async function continueBatch(
   enqueue: Enqueue,
 ): Promise<void> {
   const enough = Math.ceil(concurrency / 2)
-  const { canStart, hasCutover } = await findFollowUp(db, { workspaceId, batchId, enough })
+  const waiting = claimableJobs(NAME, workspaceId)
+  const { canStart, hasCutover } = await findFollowUp(db, { batchId, waiting, enough })
   if (batchScheduler && canStart) await enqueue(db, batchScheduler(), {})
   if (cutoverJob && hasCutover) await wakeCutover(db, batchId, { enqueue, job: cutoverJob() })
 }

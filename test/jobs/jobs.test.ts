@@ -8,6 +8,7 @@ import { Type } from 'typebox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { defineJob, PutBack, type Job, type JobContext } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
+import { claimableJobs } from '../../src/jobs/shares.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -230,6 +231,25 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     await sleep(300)
     expect(run).not.toHaveBeenCalled()
     expect(await stateOf('later')).toEqual(['created'])
+  })
+
+  it('counts as waiting for a worker only when it is due, and only for its account', async () => {
+    const job = defineJob({
+      name: 'waiting',
+      schema,
+      concurrency: 1,
+      accountOf: ({ n }) => String(n),
+      run: async () => {},
+    })
+    const { queue } = await startInstance(job, false)
+    const waiting = async (account: string) =>
+      (await claimableJobs('waiting', account).execute(fresh.db)).rows.length
+    const later = { startAfter: new Date(Date.now() + 3_600_000) }
+    await queue.enqueue(fresh.db, job, { n: 1 }, later)
+    await queue.enqueue(fresh.db, job, { n: 2 })
+    expect([await waiting('1'), await waiting('2')]).toEqual([0, 1])
+    await queue.enqueue(fresh.db, job, { n: 1 })
+    expect([await waiting('1'), await waiting('2')]).toEqual([1, 1])
   })
 
   it('is not enqueued with data that its schema does not know', async () => {

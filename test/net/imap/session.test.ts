@@ -136,6 +136,12 @@ describe('signing in', () => {
   it('repeats a BYE in place of a greeting', async () => {
     const fault = await fakeFault({ greeting: '* BYE Too many connections from your address' })
     expect([fault.code, kindOf(fault)]).toEqual(['upstream_rejected', 'too_many_connections'])
+    // Dovecot, while it is restarted: trying again helps.
+    const restarting = await fakeFault({ greeting: '* BYE Shutting down' })
+    expect([kindOf(restarting), restarting.message]).toEqual([
+      'busy',
+      expect.stringContaining('is not available for the moment'),
+    ])
   })
 
   it('reports a server that allows no sign-in without TLS (LOGINDISABLED)', async () => {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 import type { SyncOptions } from '../../engine/sync/pass.ts'
 import type { AccountAddress } from '../../store.ts'
@@ -79,18 +79,16 @@ export async function listCandidates(
 
 /**
  * Finds what the end of a mailbox leads to: whether a mailbox can be started, because one is queued
- * and fewer than `enough` of the workspace wait for a worker, and whether the batch has a cut-over.
+ * and fewer than `enough` migrations wait for a worker, and whether the batch has a cut-over.
+ * @param waiting selects the migrations of the workspace that a worker could claim now
  */
 export async function findFollowUp(
   db: Db,
-  { workspaceId, batchId, enough }: { workspaceId: string; batchId: string; enough: number },
+  { batchId, waiting, enough }: { batchId: string; waiting: RawBuilder<unknown>; enough: number },
 ): Promise<{ canStart: boolean; hasCutover: boolean }> {
   const { rows } = await sql<{ canStart: boolean; hasCutover: boolean }>`
     select exists (select from batch_mailbox where state = 'queued' and active_id is null)
-        and (select count(*) < ${enough}::int from (
-          select from migration
-          where status = 'pending' and workspace_id = ${workspaceId} and batch_id is not null
-          limit ${enough}) as waiting) as can_start,
+        and (select count(*) < ${enough}::int from (${waiting} limit ${enough}) as waiting) as can_start,
       exists (select from migration_cutover where batch_id = ${batchId} and ended_at is null) as has_cutover`.execute(
     db,
   )

@@ -108,7 +108,8 @@ const KIND_BY_TEXT: readonly (readonly [RegExp, RefusalKind])[] = [
     /(?:mailbox|folder) (?:doesn.t|does not) exist|no such (?:mailbox|folder)|unknown mailbox/i,
     'no_such_mailbox',
   ],
-  [/try again|temporar|in use|unavailable|internal error occurred/i, 'busy'],
+  // Dovecot greets with `BYE Shutting down` while it is restarted.
+  [/try again|temporar|in use|unavailable|internal error occurred|shutting down/i, 'busy'],
 ]
 
 /** Classifies a NO, BAD or BYE by its code and its text. */
