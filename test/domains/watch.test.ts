@@ -195,6 +195,13 @@ describe('the list of domains', () => {
     expect(await listed('sort=-hosts')).toEqual(['example.com', 'other.com'])
     expect(await listed('sort=hosts')).toEqual(['other.com', 'example.com'])
     expect(await listed('sort=domain&limit=1&page=2')).toEqual(['other.com'])
+    await database.pool.query(
+      `insert into watched_domain (workspace_id, domain, hosts, check_due_at) values ($1, 'new.com', '{}', now() + interval '1 day')`,
+      [alice.id],
+    )
+    for (const order of ['checkedAt', '-checkedAt'])
+      expect((await listed(`watched=true&sort=${order}`)).at(-1)).toBe('new.com')
+    await database.pool.query(`delete from watched_domain where domain = 'new.com'`)
     expect(await listed('q=OTHER')).toEqual(['other.com'])
     expect(await listed('q=other+nothing')).toEqual([])
     expect((await ask('domains?sort=size', alice.token)).status).toBe(400)

@@ -293,7 +293,7 @@ describe('the cut-over of a domain', () => {
     const { id, users } = await copiedBatch()
     await zone.change(DOMAIN, zoneOf('mx.new.test', 60))
     await call(`/${id}/cutover`, { domain: DOMAIN, mx: ['mx.new.test'], quietHours: 0 })
-    // Enough here: every mailbox was looked at after the switch, maybe before this sees the step.
+    // Enough here: every mailbox had a pass after the switch, maybe before this sees the step.
     await checked(id, { step: expect.stringMatching(/^(quiet|final_pass)$/) as string })
     await call(`/${id}/sync`, { everyMinutes: 30 }, 'PUT')
     await inSync(id, 2)

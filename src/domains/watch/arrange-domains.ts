@@ -3,7 +3,8 @@ import type { DOMAIN_ORDERS, DomainQuery, DomainSummary, LineState } from '../sh
 
 const STATES: readonly LineState[] = ['bad', 'warning', 'unknown', 'good']
 
-type Key = string | number
+/** Null for a domain without a value, which comes last in either direction. */
+type Key = string | number | null
 
 /** What each order compares. Domains that are equal in it are in the order of their names. */
 const KEYS = {
@@ -11,7 +12,7 @@ const KEYS = {
   state: ({ state }) => STATES.indexOf(state),
   watched: ({ isWatched }) => Number(isWatched),
   hosts: ({ hostCount }) => hostCount,
-  checkedAt: ({ checkedAt }) => checkedAt ?? '',
+  checkedAt: ({ checkedAt }) => checkedAt,
 } satisfies Record<(typeof DOMAIN_ORDERS)[number], (summary: DomainSummary) => Key>
 
 type Wanted = Pick<Static<typeof DomainQuery>, 'q' | 'sort' | 'watched'>
@@ -30,16 +31,20 @@ export function arrangeDomains(
       const text = textOf(summary)
       return words.every((word) => text.includes(word))
     })
-    .toSorted(
-      (one, other) =>
-        direction * compare(keyOf(one), keyOf(other)) || compare(one.domain, other.domain),
-    )
+    .toSorted((one, other) => {
+      const [a, b] = [keyOf(one), keyOf(other)]
+      const order =
+        a === null || b === null
+          ? Number(a === null) - Number(b === null)
+          : direction * compare(a, b)
+      return order || compare(one.domain, other.domain)
+    })
 }
 
 function textOf({ domain, sentence, labels }: DomainSummary): string {
   return `${domain}\n${sentence ?? ''}\n${labels.join('\n')}`.toLowerCase()
 }
 
-function compare(one: Key, other: Key): number {
+function compare(one: string | number, other: string | number): number {
   return one < other ? -1 : one > other ? 1 : 0
 }

@@ -55,7 +55,7 @@ type Save = {
 
 /**
  * Milliseconds that the last state of a folder waits for others, because folders end shortly after
- * one another. Messages that are to be sent wait for the other states, so those are written at once.
+ * one another. Messages wait for the other states before they are sent, so those are written at once.
  */
 const LAST_STATE_DELAY_MS = 20
 

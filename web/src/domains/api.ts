@@ -105,8 +105,7 @@ export const domains = {
 }
 
 /** All queries below this key are refetched when domains change. */
-const ROOT = 'domains'
-export const DOMAINS_KEY = [ROOT, 'list'] as const
+export const DOMAINS_KEY = ['domains'] as const
 
 /** A page of the domains of the workspace, those with problems first unless ordered otherwise. */
 export async function listDomains(filter: DomainFilter) {
@@ -115,7 +114,7 @@ export async function listDomains(filter: DomainFilter) {
 }
 
 export const domainsQuery = (filter: DomainFilter) =>
-  queryOptions({ queryKey: [...DOMAINS_KEY, filter], queryFn: () => listDomains(filter) })
+  queryOptions({ queryKey: [...DOMAINS_KEY, 'list', filter], queryFn: () => listDomains(filter) })
 
 /** The first watched domains of the workspace, those with problems first. */
 export const watchedDomainsQuery = (limit: number) => domainsQuery({ watched: 'true', limit })
@@ -123,7 +122,7 @@ export const watchedDomainsQuery = (limit: number) => domainsQuery({ watched: 't
 /** Whether a domain is watched, and gets DMARC reports. */
 export const watchQuery = (domain: string) =>
   queryOptions({
-    queryKey: [ROOT, 'watch', domain],
+    queryKey: [...DOMAINS_KEY, 'watch', domain],
     queryFn: async () =>
       (await request<ApiResponse<Static<typeof WatchState>>>('GET', `${pathOf(domain)}/watch`))
         .data,
@@ -132,14 +131,14 @@ export const watchQuery = (domain: string) =>
 /** The last whole check of a watched domain; null where there is none. */
 export const storedCheckQuery = (domain: string) =>
   queryOptions({
-    queryKey: [ROOT, 'stored', domain],
+    queryKey: [...DOMAINS_KEY, 'stored', domain],
     queryFn: async () =>
       (await request<ApiResponse<DomainReport | null>>('GET', `${pathOf(domain)}/stored`)).data,
   })
 
 export const historyQuery = (domain: string) =>
   queryOptions({
-    queryKey: [ROOT, 'history', domain],
+    queryKey: [...DOMAINS_KEY, 'history', domain],
     queryFn: async () =>
       (await request<ApiResponse<DomainHistory>>('GET', `${pathOf(domain)}/history`)).data,
   })

@@ -46,7 +46,7 @@ export function DomainTable({ domains, filters, paged }: DomainTableProps) {
 function useDomainActions(): RowAction<DomainSummary>[] {
   const access = useAccess()
   const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: [DOMAINS_KEY[0]] })
+  const refresh = () => queries.invalidateQueries({ queryKey: DOMAINS_KEY })
   return [
     {
       ...access,

@@ -9,7 +9,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Muted, Row, Stack } from '../ui/layout/page.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { useAccess } from '../workspaces/roles.ts'
-import { domains, watchQuery, type WatchedDomain } from './api.ts'
+import { domains, DOMAINS_KEY, watchQuery, type WatchedDomain } from './api.ts'
 import { watching as messages } from './messages.ts'
 
 type State = { busy: boolean; watched?: WatchedDomain; problem?: string }
@@ -34,7 +34,7 @@ export function WatchPanel({ domain, onlyWatched = false, onWatched }: WatchPane
     setState({ busy: true })
     try {
       const now = await send()
-      await queries.invalidateQueries({ queryKey: ['domains'] })
+      await queries.invalidateQueries({ queryKey: DOMAINS_KEY })
       setState(now === undefined ? { busy: false } : { busy: false, watched: now })
       if (now !== undefined) onWatched?.()
     } catch (error) {
@@ -44,7 +44,7 @@ export function WatchPanel({ domain, onlyWatched = false, onWatched }: WatchPane
 
   async function saveLabels(labels: string[]): Promise<void> {
     await domains.changeLabels(domain, labels)
-    await queries.invalidateQueries({ queryKey: ['domains'] })
+    await queries.invalidateQueries({ queryKey: DOMAINS_KEY })
   }
 
   if (onlyWatched && !isWatched) return null
