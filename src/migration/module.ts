@@ -90,7 +90,7 @@ export function createMigrationModule({
   const scheduler = batchSchedulerJob({ ...deps, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
   const proofJob = createProofJob({ ...deps, cutoverJob: () => cutoverJob })
-  const cutoverJob: Job = createCutoverJob({ ...deps, scheduler, proofJob })
+  const cutoverJob: Job = createCutoverJob({ ...deps, scheduler, syncJob: sync, proofJob })
   const proofKey = createProofKey(deriveKey(deps.secretKey, PROOF_KEY))
   return {
     jobs: [job, scheduler, sync, proofJob, cutoverJob, abandonedMigrationsJob(deps)] as Job[],

@@ -92,7 +92,13 @@ export async function startMigrations(
   const scheduler = batchSchedulerJob({ ...deps, concurrency, job })
   const sync = syncJob({ ...deps, job, batchScheduler: scheduler })
   const proofs = proofJob({ ...deps, cutoverJob: () => cutover })
-  const cutover: Job = cutoverJob({ ...deps, scheduler, proofJob: proofs, port: dnsPort })
+  const cutover: Job = cutoverJob({
+    ...deps,
+    scheduler,
+    syncJob: sync,
+    proofJob: proofs,
+    port: dnsPort,
+  })
   const proofKey = createProofKey(deriveKey(SECRET_KEY, PROOF_KEY))
   const jobs = [job, scheduler, sync, proofs, cutover] as Job[]
   const queue = await openQueue({ pool, jobs, log })

@@ -11,6 +11,7 @@ import { setSyncOf } from '../batches/sync.ts'
 import type { ProofData } from '../proof/job.ts'
 import { afterStep, advance } from './advance.ts'
 import { DEFAULT_QUIET_HOURS, DEFAULT_SYNC_MINUTES, DEFAULT_TTL } from './limits.ts'
+import { makePassesDue } from './mailboxes/store.ts'
 import { wakeCutover } from './wake.ts'
 import type { NewCutover, CutoverConfirmation } from './shapes.ts'
 import { openStepOf, type StepName } from './steps.ts'
@@ -111,9 +112,16 @@ export async function startFinal(deps: CutoverDeps, name: BatchName): Promise<vo
   })
 }
 
-/** Has the cut-over checked at once. @throws Fault `not_found` */
+/**
+ * Has the cut-over checked at once, and the old mailboxes once new mail should no longer arrive there.
+ * @throws Fault `not_found`
+ */
 export async function checkNow(deps: CutoverDeps, name: BatchName): Promise<void> {
-  await changeCutover(deps, name, async () => {})
+  const { queue, syncJob } = deps
+  await changeCutover(deps, name, async (trx, cutover) => {
+    if (cutover.switchedAt && (await makePassesDue(trx, cutover, new Date())))
+      await queue.enqueue(trx, syncJob, {})
+  })
 }
 
 /** Ends a cut-over without finishing it. The batch stays as it is. */

@@ -10,7 +10,7 @@ import type { ProofData } from '../proof/job.ts'
 import { countBatchProofs } from '../proof/store.ts'
 import { deleteBatchSyncs } from '../sync/store.ts'
 import { ttlEverywhereAt } from './dns-facts.ts'
-import { readFinalPass, readWatch } from './mailboxes/store.ts'
+import { makePassesDue, readFinalPass, readWatch } from './mailboxes/store.ts'
 import { hasHosts } from './mx.ts'
 import { openStepOf, type StepName } from './steps.ts'
 import {
@@ -25,6 +25,7 @@ import {
 export type AdvanceDeps = {
   enqueue: Enqueue
   scheduler: Job
+  syncJob: Job
   proofJob: Job<ProofData>
 }
 
@@ -48,11 +49,17 @@ const CHECKS: Record<StepName, Check> = {
     if (dns.resolver.problem !== null || !hasHosts(dns.resolver, expectedMx)) return null
     return 'Every name server and the resolver have the new MX records.'
   },
-  async quiet(trx, cutover) {
-    const { unwatched, watchedUntil } = await readWatch(trx, cutover)
+  async quiet(trx, cutover, { enqueue, syncJob }) {
     const since = quietSince(cutover)
-    if (since === null || unwatched > 0 || watchedUntil === null) return null
-    if (watchedUntil.getTime() - since.getTime() < cutover.quietHours * HOUR_MS) return null
+    if (since === null) return null
+    const quietAt = new Date(since.getTime() + cutover.quietHours * HOUR_MS)
+    if (quietAt > new Date()) return null
+    const { unwatched, watchedUntil } = await readWatch(trx, cutover)
+    if (unwatched > 0 || watchedUntil === null) return null
+    if (watchedUntil < quietAt) {
+      if (await makePassesDue(trx, cutover, quietAt)) await enqueue(trx, syncJob, {})
+      return null
+    }
     return `No new message arrived at the old servers for ${cutover.quietHours} hours.`
   },
   async final_pass(trx, cutover, { enqueue, scheduler }) {

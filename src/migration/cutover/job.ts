@@ -29,6 +29,7 @@ import {
 export type CutoverJobDeps = AuthoritativeDeps & {
   db: Kysely<DB>
   scheduler: Job
+  syncJob: Job
   proofJob: Job<ProofData>
 }
 

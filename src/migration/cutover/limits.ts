@@ -27,7 +27,7 @@ export const CUTOVER_LIMITS = {
   slowDnsSeconds: 10 * MINUTE_SECONDS,
   /** A step that is open for longer is checked less often. */
   slowAfterSeconds: 2 * DAY_SECONDS,
-  /** Seconds between two checks of a cut-over. */
+  /** Seconds between two checks of a cut-over, and at least between passes that it requests. */
   checkSeconds: MINUTE_SECONDS,
   /** Rows of copy records that are read at once. */
   copyRowsPerRead: 500,

@@ -1,6 +1,7 @@
 // What the mailboxes of a batch do during its cut-over.
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import { CUTOVER_LIMITS } from '../limits.ts'
 import type { CutoverRow } from '../store.ts'
 
 /** Packed records of copies that were made since the switch. */
@@ -62,6 +63,23 @@ export async function readWatch(db: Db, { id, batchId }: Pick<CutoverRow, 'id' |
     left join migration_cutover_mailbox n on n.mailbox_id = m.id and n.cutover_id = ${id}
     where m.batch_id = ${batchId} and m.state <> 'invalid'`.execute(db)
   return rows[0] as Watch
+}
+
+/**
+ * Makes the passes of mailboxes due that last began before a time, and at least a minute ago.
+ * @returns whether there are any
+ */
+export async function makePassesDue(
+  db: Db,
+  { batchId }: Pick<CutoverRow, 'batchId'>,
+  before: Date,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`update migration_sync s set next_at = now()
+    from migration g where g.id = s.migration_id and g.batch_id = ${batchId} and s.next_at > now()
+      and s.last_started_at < least(${before}, now() - make_interval(secs => ${CUTOVER_LIMITS.checkSeconds}))`.execute(
+    db,
+  )
+  return (numAffectedRows ?? 0n) > 0n
 }
 
 export type ReceivingMailbox = {
