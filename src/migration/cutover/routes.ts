@@ -99,7 +99,8 @@ export function cutoverRoutes(app: App, deps: CutoverDeps): void {
     action: 'check',
     operationId: 'checkMigrationCutover',
     summary: 'Check a cut-over at once',
-    description: 'Checks DNS now instead of at the next minute, and after the switch also the old mailboxes whose last check was more than a minute ago.',
+    description:
+      'Checks DNS now instead of at the next minute, and after the switch also the old mailboxes whose last check was more than a minute ago.',
     limit: 'record lookups',
     run: async (name) => checkNow(deps, name),
   })
