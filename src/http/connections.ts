@@ -19,9 +19,10 @@ type Connection = {
  * Tracks the connections of a server, so that stopping it waits only for requests. Node counts a
  * connection as idle only after its first request: one that has sent nothing, as browsers open them
  * in advance, would keep the server open until the deadline.
- * @returns call it when the server stops. For a short time, requests on kept-alive connections are
- *   answered with `Connection: close`: a proxy that just sends one would report a failure to its
- *   client. Afterwards, connections without a request are closed until the server is closed.
+ * @returns call it when the server stops and its ports are closed. For a short time, requests on
+ *   kept-alive and new connections are answered with `Connection: close`: a proxy that just sends
+ *   one would report a failure to its client. Afterwards, connections without a request are closed
+ *   until the server is closed.
  */
 export function trackConnections(server: Server): () => Promise<void> {
   const open = new Map<Socket, Connection>()
@@ -45,17 +46,20 @@ export function trackConnections(server: Server): () => Promise<void> {
   server.prependListener('request', count)
   server.prependListener('checkExpectation', count)
 
+  /** A new connection may have sent a request that was not read yet. */
   function closeUnasked(): void {
-    for (const [socket, { requests }] of open)
-      if (requests === 0 && socket.bytesRead === 0) socket.destroy()
+    const newSince = performance.now() - CLOSING_DRAIN_MS
+    for (const [socket, { requests, idleSince }] of open)
+      if (requests === 0 && socket.bytesRead === 0 && idleSince < newSince) socket.destroy()
   }
-  const hasKeptAlive = () => [...open.values()].some(({ requests, running }) => requests > running)
+  const mayAsk = () =>
+    [...open.values()].some(({ requests, running }) => requests === 0 || requests > running)
 
   async function drain(): Promise<void> {
     isClosing = true
     closeUnasked()
     const end = performance.now() + CLOSING_DRAIN_MS
-    while (hasKeptAlive() && performance.now() < end) await sleep(CLOSING_SWEEP_MS / 2)
+    while (mayAsk() && performance.now() < end) await sleep(CLOSING_SWEEP_MS / 2)
   }
 
   function closeUnused(): void {

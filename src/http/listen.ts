@@ -1,7 +1,9 @@
-import type { Server } from 'node:net'
 import { once } from 'node:events'
+import { Server } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Fault } from '../errors.ts'
 import { openAcceptors, PORT_OPTIONS, requireFreePort } from '../net/acceptors.ts'
+import { CLOSING_ACCEPT_MS } from './limits/server-limits.ts'
 import type { App } from './server.ts'
 
 const PROBLEMS: Record<string, string> = {
@@ -42,16 +44,39 @@ export async function listen(
 }
 
 /**
- * Closes the server after running requests have finished.
+ * Closes the server after running requests have finished. Its ports are closed first: a proxy then
+ * sends new requests to another instance.
  * @param milliseconds after which remaining connections are closed
  */
 export async function closeWithin(app: App, milliseconds: number): Promise<void> {
   const deadline = setTimeout(() => app.server.closeAllConnections(), milliseconds)
-  const closed = (acceptors.get(app) ?? []).map((acceptor) => once(acceptor.close(), 'close'))
+  await acceptWaiting(app)
+  const closed = [app.server, ...(acceptors.get(app) ?? [])].map((server) => {
+    // Closes only the port. The method of an HTTP server would close kept-alive connections, too.
+    Server.prototype.close.call(server)
+    return once(server, 'close')
+  })
   await app.close()
-  // The server knows only connections of its own socket.
   await Promise.all(closed)
   clearTimeout(deadline)
+}
+
+/**
+ * Accepts connections until a turn of the event loop finds none: closing a port resets those that
+ * wait there, with the requests that were sent on them.
+ */
+async function acceptWaiting({ server }: App): Promise<void> {
+  const end = performance.now() + CLOSING_ACCEPT_MS
+  let hasAccepted = true
+  const note = () => (hasAccepted = true)
+  server.on('connection', note)
+  // The present turn may have looked at the ports already.
+  await nextTurn()
+  while (hasAccepted && performance.now() < end) {
+    hasAccepted = false
+    await nextTurn()
+  }
+  server.off('connection', note)
 }
 
 function urlOf(app: App): string {

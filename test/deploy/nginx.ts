@@ -20,7 +20,7 @@ export async function startNginx(instances: string[], options: Options = {}): Pr
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-nginx-'))
   const { port = await freePort(), isBehindAnother = false } = options
   const servers = instances
-    .map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=5s;\n`)
+    .map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=2s;\n`)
     .join('')
   const documented = readFileSync('deploy/nginx.conf.example', 'utf8')
     .replaceAll(/^ {4}server 10\..*\n/gm, '')

@@ -12,9 +12,12 @@ export const REQUEST_TIMEOUT_MS = MINUTE_MS
 /** Time for running requests to finish when the service stops. */
 export const STOP_GRACE_MS = 10_000
 
+/** Time to accept the connections that wait for it before the ports are closed. */
+export const CLOSING_ACCEPT_MS = 250
+
 /**
- * Time for which requests on kept-alive connections are answered when the service stops. A busy
- * proxy sends one on each within milliseconds; idle ones are closed after it.
+ * Time for which requests on kept-alive and new connections are answered when the service stops. A
+ * busy proxy sends one on each within milliseconds; idle ones are closed after it.
  */
 export const CLOSING_DRAIN_MS = 200
 
