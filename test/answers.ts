@@ -1,5 +1,5 @@
 // Checks every JSON response that a test gets from the service by `fetch` against openapi.json.
-// Loaded before each test file.
+// Loaded once per worker.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'

@@ -44,7 +44,7 @@ export default defineConfig({
     include: globSync('test/**/*.test.ts', { cwd: root }).filter(isBlackBox),
     maxWorkers: 3,
     globalSetup: ['test/global.ts'],
-    setupFiles: ['test/answers.ts', 'test/patience.ts'],
+    setupFiles: ['test/setup.ts'],
     env: { PORTREEVE_SCALED: '1' },
     testTimeout: 120_000,
     hookTimeout: 180_000,

@@ -1,0 +1,4 @@
+// Runs before each test file. What it imports is loaded once per worker: a wrapper that each file
+// added to the one before would check every response a hundred times.
+import './answers.ts'
+import './patience.ts'
