@@ -69,9 +69,10 @@ export async function readInto(
       const place =
         message.labels && labels !== 'ignore' ? placeOf(message.labels, labels === 'every') : null
       const flags = place ? [...new Set([...message.flags, ...place.flags])] : message.flags
+      const messageId = message.messageId && withOwnMemory(message.messageId)
       for (const target of place?.folders ?? [path]) {
         const { unstored, index } = openFolder(open, target, origin, state)
-        const { key, size, date, messageId, read, fill } = message
+        const { key, size, date, read, fill } = message
         const uid = index.assign(key)
         unstored.push({ uid, size, flags, date, messageId, read, fill })
         unstoredBytes += size
@@ -87,6 +88,11 @@ export async function readInto(
     if (count === 0) openFolder(open, path, origin, state)
   }
   await storeRead(store, open)
+}
+
+/** Copies a value of a header: as a part of it, it would keep all of the header in memory. */
+function withOwnMemory(value: string): string {
+  return Buffer.from(value, 'latin1').toString('latin1')
 }
 
 /** Adds what was read to the store, in the order in which the folders were found. */

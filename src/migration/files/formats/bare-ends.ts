@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs'
 import { changedError } from './file-part.ts'
 import { BARE_ENDS_WASM } from './bare-ends-wasm.ts'
 
@@ -45,12 +46,34 @@ export function countBareEnds(bytes: Buffer, before: number): number {
  */
 export function convertBareEnds(bytes: Buffer, before: number, target: Buffer): number {
   let length = 0
-  for (let at = 0; at < bytes.length; at += PART_BYTES) {
-    const converted = convert(IN, takeIn(bytes, at, before), OUT) - OUT
-    if (length + converted > target.length) throw changedError()
-    length += bytesOut.copy(target, length, 0, converted)
-  }
+  for (let at = 0; at < bytes.length; at += PART_BYTES)
+    length += convertTaken(takeIn(bytes, at, before), target, length)
   return length
+}
+
+/**
+ * Fills a buffer with a part of an open file, with a CR in front of each bare line end. The file is
+ * read into the memory of the module.
+ * @throws changedError where the result has another size than the buffer
+ */
+export function fillWithCrlf(fd: number, start: number, end: number, target: Buffer): void {
+  let length = 0
+  front[0] = 0
+  for (let at = start; at < end;) {
+    const read = readSync(fd, bytesIn, 0, Math.min(PART_BYTES, end - at), at)
+    if (read === 0) throw changedError()
+    length += convertTaken(IN + read, target, length)
+    front[0] = bytesIn[read - 1] as number
+    at += read
+  }
+  if (length !== target.length) throw changedError()
+}
+
+/** Converts what was taken in, up to a place there, and copies it to a place of a buffer. */
+function convertTaken(end: number, target: Buffer, place: number): number {
+  const converted = convert(IN, end, OUT) - OUT
+  if (place + converted > target.length) throw changedError()
+  return bytesOut.copy(target, place, 0, converted)
 }
 
 /** Takes a part into the memory of the module. Returns its end there. */

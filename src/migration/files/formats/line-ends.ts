@@ -1,5 +1,4 @@
 import { convertBareEnds, countBareEnds } from './bare-ends.ts'
-import { changedError, readFrom } from './file-part.ts'
 import { isQuotedFrom, QUOTED_FROM_BYTES } from './from-line.ts'
 import type { LineEnd } from './lines.ts'
 
@@ -51,16 +50,6 @@ export function* withCrlf(
   const out = Buffer.allocUnsafe(carried.length * 2)
   const { length } = convertQuoted(carried, out, state, { lineEnd, isQuoted, isLast: true })
   yield out.subarray(0, length)
-}
-
-/** Fills a buffer with a part of a file whose lines end in LF or CRLF, with CRLF line ends. */
-export function fillWithCrlf(fd: number, start: number, end: number, target: Buffer): void {
-  let [length, before] = [0, LF]
-  for (const part of readFrom(fd, start, end)) {
-    length += convertBareEnds(part, before, target.subarray(length))
-    before = part.at(-1) ?? before
-  }
-  if (length !== target.length) throw changedError()
 }
 
 type LineState = { before: number; isLineStart: boolean }

@@ -24,7 +24,7 @@ export type MboxEntry = {
   lineEnd: LineEnd
 }
 
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 256 * 1024
 /** Bytes in front of a line that decide whether it follows a blank one. */
 const LOOKBACK_BYTES = 4
 const FROM_LINE = { lf: Buffer.from('\nFrom '), cr: Buffer.from('\rFrom ') }

@@ -1,9 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
+import { fillWithCrlf } from './bare-ends.ts'
 import { readPart, readWhole } from './file-part.ts'
 import type { FoundMessage } from './found-message.ts'
 import { dateInHeader, internalDateOf, MAX_HEADER_BYTES, parseHeader } from './header.ts'
-import { countConverted, fillWithCrlf, withCrlf } from './line-ends.ts'
+import { countConverted, withCrlf } from './line-ends.ts'
 import { lineEndOf, type LineEnd } from './lines.ts'
 
 /** Bits of the flags of Apple Mail’s .emlx files. */

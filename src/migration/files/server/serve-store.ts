@@ -58,7 +58,7 @@ export function storeSessionOver(stream: Duplex, { ownsChunks }: { ownsChunks: b
 
 /** Larger messages are sent in parts. */
 const MAX_WHOLE_BYTES = 1024 * 1024
-const BODY_END = Buffer.from(')\r\n')
+const BODY_END = ')\r\n'
 /** Bytes of a response beside the message. */
 const MAX_FRAME_BYTES = 256
 
@@ -234,9 +234,16 @@ class StoreSession {
 
   async #sendBody(number: number, message: StoredMessage): Promise<void> {
     const { uid, size, read } = message
-    const head = Buffer.from(`* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`)
-    if (size <= MAX_WHOLE_BYTES) return this.#sendWhole(head, message, this.#client)
+    const head = `* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`
+    if (size <= MAX_WHOLE_BYTES && this.#client) return this.#sendWhole(head, message, this.#client)
     await this.#send(head)
+    if (size <= MAX_WHOLE_BYTES) {
+      // It has memory of its own, so that the stream takes it as it is.
+      const body = Buffer.allocUnsafeSlow(size)
+      fillBody(body, message)
+      await this.#send(body)
+      return this.#send(BODY_END)
+    }
     let sent = 0
     for (const part of read()) {
       sent += part.length
@@ -250,11 +257,7 @@ class StoreSession {
    * Sends a response from a buffer that is used again, because a new one for each message would keep
    * the garbage collector busy. A reader that pauses keeps it, and the next message gets another.
    */
-  async #sendWhole(head: Buffer, message: StoredMessage, client: Duplex | null): Promise<void> {
-    if (!client) {
-      const whole = Buffer.allocUnsafeSlow(head.length + message.size + BODY_END.length)
-      return this.#send(writeResponse(whole, head, message))
-    }
+  async #sendWhole(head: string, message: StoredMessage, client: Duplex): Promise<void> {
     const buffer = this.#buffer ?? Buffer.allocUnsafeSlow(MAX_WHOLE_BYTES + MAX_FRAME_BYTES)
     this.#buffer = null
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -273,14 +276,16 @@ class StoreSession {
 }
 
 /** Writes a whole response into a buffer. Returns the part of it that has the response. */
-function writeResponse(buffer: Buffer, head: Buffer, { size, read, fill }: StoredMessage): Buffer {
-  const end = head.length + size
-  head.copy(buffer)
-  BODY_END.copy(buffer, end)
-  const body = buffer.subarray(head.length, end)
+function writeResponse(buffer: Buffer, head: string, message: StoredMessage): Buffer {
+  const start = buffer.write(head, 'latin1')
+  const end = start + message.size
+  fillBody(buffer.subarray(start, end), message)
+  return buffer.subarray(0, end + buffer.write(BODY_END, end, 'latin1'))
+}
+
+function fillBody(body: Buffer, { read, fill }: StoredMessage): void {
   if (fill) fill(body)
   else copyParts(read(), body)
-  return buffer.subarray(0, end + BODY_END.length)
 }
 
 function copyParts(parts: Iterable<Buffer>, target: Buffer): void {

@@ -5,7 +5,7 @@ import { createResponseAssembler, type Response } from './response.ts'
 import type { Listener, LiteralSink } from './listener.ts'
 
 export type ResponseDispatcher = {
-  /** @returns whether a sink keeps slices of the chunk */
+  /** @returns whether a sink keeps slices of the chunk, or a response all of it */
   push(chunk: Buffer): boolean
   fail(reason: ImapLost): void
 }
@@ -16,20 +16,34 @@ export type ResponseDispatcher = {
  */
 const OWN_MEMORY_BYTES = 2_048
 
+const EMPTY = Buffer.alloc(0)
+
+export type DispatcherOptions = {
+  /** The listeners of the commands in flight, oldest first. */
+  listeners: () => Iterable<Listener>
+  onResponse: (response: Response) => void
+  /** Called when a listener received a part of a literal. */
+  onLiteralData: () => void
+  /** Whether chunks belong to the reader alone. */
+  ownsChunks: boolean
+}
+
+/** A literal that is read into memory: from its first chunk on, there are bytes. */
+type BufferedLiteral = { size: number; bytes: Buffer | null; filled: number }
+
 /**
  * Assembles responses from bytes. A literal goes to the first listener that accepts it, otherwise
- * into memory.
- * @param listeners the listeners of the commands in flight, oldest first
- * @param onLiteralData called when a listener received a part of a literal
+ * into memory: a chunk that is the whole literal is not copied, if chunks are owned.
  */
-export function createResponseDispatcher(
-  listeners: () => Iterable<Listener>,
-  onResponse: (response: Response) => void,
-  onLiteralData: () => void,
-): ResponseDispatcher {
+export function createResponseDispatcher({
+  listeners,
+  onResponse,
+  onLiteralData,
+  ownsChunks,
+}: DispatcherOptions): ResponseDispatcher {
   const assembler = createResponseAssembler()
   let sink: LiteralSink | undefined
-  let buffered: { bytes: Buffer; filled: number } | undefined
+  let buffered: BufferedLiteral | undefined
   let isKept = false
 
   const parser = createResponseParser({
@@ -43,10 +57,10 @@ export function createResponseDispatcher(
         sink.write(bytes)
         isKept = true
         onLiteralData()
-      } else if (buffered) buffered.filled += bytes.copy(buffered.bytes, buffered.filled)
+      } else if (buffered) bufferChunk(buffered, bytes)
     },
     literalEnd() {
-      if (buffered) assembler.literal(buffered.bytes)
+      if (buffered) assembler.literal(buffered.bytes ?? EMPTY)
       sink = buffered = undefined
     },
   })
@@ -57,8 +71,19 @@ export function createResponseDispatcher(
       if (sink) return assembler.literal({ streamed: size })
     }
     if (size > IMAP_LIMITS.inlineLiteralBytes) throw new NotImap(`it sent ${size} unexpected bytes`)
-    const bytes = size < OWN_MEMORY_BYTES ? Buffer.allocUnsafe(size) : Buffer.allocUnsafeSlow(size)
-    buffered = { bytes, filled: 0 }
+    buffered = { size, bytes: null, filled: 0 }
+  }
+
+  function bufferChunk(literal: BufferedLiteral, chunk: Buffer): void {
+    const { size } = literal
+    if (ownsChunks && chunk.length === size && chunk.buffer.byteLength === size) {
+      literal.bytes = chunk
+      isKept = true
+      return
+    }
+    literal.bytes ??=
+      size < OWN_MEMORY_BYTES ? Buffer.allocUnsafe(size) : Buffer.allocUnsafeSlow(size)
+    literal.filled += chunk.copy(literal.bytes, literal.filled)
   }
 
   return {

@@ -101,7 +101,7 @@ function argumentsOf(inside: string): Value[] {
 }
 
 // Unrolled: a pattern that alternates for every character overflows on strings of megabytes.
-const QUOTED = /"([^"\\]*(?:\\.[^"\\]*)*)"/sy
+const QUOTED = /"[^"\\]*(?:\\.[^"\\]*)*"/sy
 /** An atom, including the brackets of `BODY[HEADER.FIELDS (MESSAGE-ID)]<0>`. */
 const ATOM = /[^\s()"[{]*(?:\[[^\][]{0,500}\][^\s()"[{]*|[[{][^\s()"[{]*)*/y
 const LITERAL = /~?\{\d{1,15}\+?\}$/y
@@ -133,25 +133,26 @@ function scan(text: string, open: Value[][]): void {
 /** Reads one string at `at` into the list. Returns its length. */
 function scanString(text: string, at: number, list: Value[]): number {
   if (text[at] === '"') {
-    const quoted = matchAt(QUOTED, text, at)
-    if (!quoted) throw new NotImap('a quoted string does not end')
-    list.push((quoted[1] as string).replace(/\\(.)/gs, '$1'))
-    return quoted[0].length
+    const end = endOfMatch(QUOTED, text, at)
+    if (end === null) throw new NotImap('a quoted string does not end')
+    list.push(text.slice(at + 1, end - 1).replace(/\\(.)/gs, '$1'))
+    return end - at
   }
-  const literal = matchAt(LITERAL, text, at)
-  if (literal) {
+  const literalEnd = endOfMatch(LITERAL, text, at)
+  if (literalEnd !== null) {
     list.push(null)
-    return literal[0].length
+    return literalEnd - at
   }
-  const atom = matchAt(ATOM, text, at)?.[0] ?? ''
+  const atom = text.slice(at, endOfMatch(ATOM, text, at) ?? at)
   if (atom === '') throw new NotImap(`there is a stray “${text[at]}”`)
-  list.push(atom.toUpperCase() === 'NIL' ? null : atom)
+  list.push(atom.length === 3 && atom.toUpperCase() === 'NIL' ? null : atom)
   return atom.length
 }
 
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+/** Where a match at `at` ends; null without one. */
+function endOfMatch(pattern: RegExp, text: string, at: number): number | null {
   pattern.lastIndex = at
-  return pattern.exec(text)
+  return pattern.test(text) ? pattern.lastIndex : null
 }
 
 /**

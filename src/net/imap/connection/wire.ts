@@ -121,11 +121,12 @@ class ImapWire implements Wire {
       this.#watchdog.refresh()
       this.#watchdog.markProgress()
     })
-    this.#dispatcher = createResponseDispatcher(
-      () => this.#answerable(),
-      (response) => this.#dispatch(response),
-      () => this.#watchdog.markProgress(),
-    )
+    this.#dispatcher = createResponseDispatcher({
+      listeners: () => this.#answerable(),
+      onResponse: (response) => this.#dispatch(response),
+      onLiteralData: () => this.#watchdog.markProgress(),
+      ownsChunks,
+    })
     this.#listen()
   }
 

@@ -125,14 +125,14 @@ export async function fetchSmallMailbox(wire: Wire): Promise<Metadata[] | null> 
 function metadataOf(items: Value | undefined): Metadata | null {
   const pairs = pairsOf(items)
   const uid = numberOf(pairs.get('UID'))
-  const header = [...pairs].find(([name]) => name.startsWith('BODY['))
-  if (uid === null || !header) return null
+  const header = pairs.keys().find((name) => name.startsWith('BODY['))
+  if (uid === null || header === undefined) return null
   return {
     uid,
     flags: stringsOf(pairs.get('FLAGS')),
     internalDate: stringOf(pairs.get('INTERNALDATE')),
     size: numberOf(pairs.get('RFC822.SIZE')),
-    messageIds: messageIdsOf(stringOf(header[1]) ?? ''),
+    messageIds: messageIdsOf(stringOf(pairs.get(header)) ?? ''),
     objectId: objectIdOf(pairs),
   }
 }
