@@ -9,7 +9,7 @@ const MAX_YOUNG_BYTES = 16 * 1024 ** 2
  * 300%: objects that live as long as one mailbox is copied would fill that with garbage, and V8
  * returns little of such memory later.
  */
-const GROWTH_PERCENT = 100
+const GROWTH_PERCENT = 70
 
 /** Milliseconds between two checks of one that is full size: V8 shrinks it when little happens. */
 const RECHECK_MS = 10_000
