@@ -12,7 +12,7 @@ const LAYERS = [
     'setting-values.ts',
     'time.ts',
     'version.ts',
-    'young-generation.ts',
+    'heap-growth.ts',
   ],
   ['store', 'net'],
   ['protocols', 'jobs', 'http'],

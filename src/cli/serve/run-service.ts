@@ -3,7 +3,7 @@ import { READY_MESSAGE, type RunningService } from '../../app.ts'
 import { readConfig, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
 import { VERSION } from '../../version.ts'
-import { limitYoungGeneration } from '../../young-generation.ts'
+import { limitHeapGrowth } from '../../heap-growth.ts'
 import { createTextLog, isText, type TextLog } from '../terminal-log.ts'
 import { startAllProcesses } from './start-processes.ts'
 import { createWelcome, welcomeBlock } from './welcome.ts'
@@ -34,7 +34,7 @@ export async function runService(json: boolean): Promise<number> {
 async function startLimited(config: Config, log: Logger, isJson: boolean): Promise<RunningService> {
   const service = await startAllProcesses(config, log, { isJson })
   flushCompileCache()
-  limitYoungGeneration()
+  limitHeapGrowth()
   return service
 }
 

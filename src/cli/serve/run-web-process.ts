@@ -3,7 +3,7 @@ import { startService, type RunningService } from '../../app.ts'
 import { readConfig } from '../../config.ts'
 import { messageOf } from '../../errors.ts'
 import { createLog } from '../../log.ts'
-import { limitYoungGeneration } from '../../young-generation.ts'
+import { limitHeapGrowth } from '../../heap-growth.ts'
 import { createTextLog, isText } from '../terminal-log.ts'
 import type { FromProcess, ToProcess } from './web-processes.ts'
 
@@ -27,7 +27,7 @@ async function start({ place, number, isJson }: Extract<ToProcess, { type: 'star
   }
   const options = { processNumber: number }
   const started = await startService(own, log.child({ process: number }), undefined, options)
-  limitYoungGeneration()
+  limitHeapGrowth()
   return started
 }
 

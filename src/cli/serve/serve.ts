@@ -1,4 +1,4 @@
-import { holdYoungGeneration } from '../../young-generation.ts'
+import { holdYoungGeneration } from '../../heap-growth.ts'
 import { defineCommand } from '../command.ts'
 
 export const serveCommand = defineCommand({

@@ -1,7 +1,7 @@
 // A further process of the service, started by web-processes.ts. The argument is the folder of
 // compiled code that the first process has filled: it has to be in use before the service is loaded.
 import { enableCompileCache } from 'node:module'
-import { holdYoungGeneration } from '../../young-generation.ts'
+import { holdYoungGeneration } from '../../heap-growth.ts'
 
 const [, , compiledFolder] = process.argv
 if (compiledFolder !== undefined) enableCompileCache(compiledFolder)

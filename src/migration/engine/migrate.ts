@@ -1,7 +1,7 @@
 import type { MigrateDeps, MigrateOptions } from './options.ts'
 import type { FolderCopy, MigrationContext, MigrationNote } from './context.ts'
 import { Fault, messageOf } from '../../errors.ts'
-import { limitYoungGeneration } from '../../young-generation.ts'
+import { limitHeapGrowth } from '../../heap-growth.ts'
 import { createAppendWindow, type AppendWindow } from '../../net/imap/append/append-window.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { isAllMail } from './folder/all-mail.ts'
@@ -38,7 +38,7 @@ const bodies: AppendWindow = createAppendWindow({
  * @throws the signal’s reason when it aborts, and errors of the journal
  */
 export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
-  limitYoungGeneration()
+  limitHeapGrowth()
   return whileRunning(() => migrate(deps))
 }
 

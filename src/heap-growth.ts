@@ -2,7 +2,14 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 /** V8 would grow it to 64 MB. More than this costs memory and saves no measurable time. */
-const MAX_BYTES = 16 * 1024 ** 2
+const MAX_YOUNG_BYTES = 16 * 1024 ** 2
+
+/**
+ * How far the heap may grow beyond the objects in use before V8 collects all of it. V8 allows up to
+ * 300%: objects that live as long as one mailbox is copied would fill that with garbage, and V8
+ * returns little of such memory later.
+ */
+const GROWTH_PERCENT = 70
 
 /** Milliseconds between two checks of one that is full size: V8 shrinks it when little happens. */
 const RECHECK_MS = 10_000
@@ -18,16 +25,18 @@ export function holdYoungGeneration(): void {
 }
 
 /**
- * Lets V8’s young generation grow with the load, within a limit. V8 has that limit only as an option
- * of the command line, which whoever starts the program would have to know.
+ * Lets V8’s heap grow with the load, within limits: the young generation up to a size, the whole in
+ * proportion to the objects in use. V8 has these limits only as options of the command line, which
+ * whoever starts the program would have to know.
  */
-export function limitYoungGeneration(): void {
+export function limitHeapGrowth(): void {
   if (observer) return
+  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
   let nextCheck = 0
   // It is announced after each collection, and V8 grows it only in a collection.
   observer = new PerformanceObserver(() => {
     if (performance.now() < nextCheck) return
-    const isFull = youngBytes() >= MAX_BYTES
+    const isFull = youngBytes() >= MAX_YOUNG_BYTES
     allowGrowth(!isFull)
     if (isFull) nextCheck = performance.now() + RECHECK_MS
   })
