@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { Fact } from './observation.ts'
 
@@ -16,23 +16,13 @@ export async function listFacts(db: Db, hostIds: string[]): Promise<FactRow[]> {
   return rows as FactRow[]
 }
 
-export type FirstCertificateRow = { hostId: string; state: string; validTo: string }
-
 /**
- * Lists one certificate per host: of those with a problem, or else of all, the one that expires
- * first.
+ * SQL for one certificate of a host: of those with a problem, or else of all, the one that expires
+ * first, as `0 2030-01-31T00:00:00.000Z expiring`.
  */
-export async function listFirstCertificates(
-  db: Db,
-  hostIds: string[],
-): Promise<FirstCertificateRow[]> {
-  const { rows } = await sql<FirstCertificateRow>`
-    select distinct on (host_id) host_id, state, detail->>'validTo' as valid_to
-    from monitored_fact
-    where host_id = any(${hostIds}) and kind = 'certificate' and detail->>'validTo' is not null
-    order by host_id, state = 'valid', detail->>'validTo'`.execute(db)
-  return rows
-}
+export const firstCertificate = (hostId: RawBuilder<unknown>): RawBuilder<string | null> => sql`(
+  select min(case when state = 'valid' then '1 ' else '0 ' end || (detail->>'validTo') || ' ' || state collate "C")
+  from monitored_fact where host_id = ${hostId} and kind = 'certificate')`
 
 export async function saveFact(
   db: Db,

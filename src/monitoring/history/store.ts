@@ -1,7 +1,7 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import type { MonitoredKind } from '../facts/store.ts'
+import { firstCertificate, type MonitoredKind } from '../facts/store.ts'
 
 export type EventRow = {
   at: Date
@@ -150,21 +150,37 @@ export async function beginPeriod(
     on conflict do nothing`.execute(db)
 }
 
+/** What the summary of a host is computed from. */
+export type LastDays = {
+  /**
+   * Its states with the seconds since 1970 at which they began, oldest first, as the items of a JSON
+   * array: `["clean",1795000000.123456],["listed",1795000060]`.
+   */
+  states: string | null
+  /** See `firstCertificate`. */
+  certificate: string | null
+}
+
 /**
- * Lists the states of these hosts since then: the states with the seconds since 1970 at which they
- * began, oldest first, as JSON. It is the same text for all hosts that did not change, and a
- * workspace may have tens of thousands of periods.
+ * SQL for the columns of `LastDays`. The texts are the same for all hosts that did not change, and a
+ * workspace may have tens of thousands of periods. Of a host that was always clean, as most are,
+ * only the first one is read.
  */
-export async function listPeriodsSince(
-  db: Db,
-  hostIds: string[],
-  since: Date,
-): Promise<{ hostId: string; periods: string }[]> {
-  const { rows } = await sql<{ hostId: string; periods: string }>`
-    select host_id,
-      json_agg(json_build_array(state, extract(epoch from greatest(began_at, ${since}))) order by began_at)::text as periods
-    from monitored_period where host_id = any(${hostIds}) group by host_id`.execute(db)
-  return rows
+export function lastDays(hostId: RawBuilder<unknown>, since: Date): RawBuilder<unknown> {
+  const period = sql`from monitored_period where host_id = ${hostId}`
+  const seconds = sql`extract(epoch from greatest(began_at, ${since}))`
+  return sql`case
+      when exists (select ${period} and state <> 'clean') then (
+        select string_agg('["' || state || '",' || ${seconds} || ']', ',' order by began_at) ${period}
+          and began_at >= coalesce((select max(began_at) ${period} and began_at <= ${since}), ${since}))
+      else (select '["clean",' || ${seconds} || ']' ${period} order by began_at limit 1)
+    end as states,
+    ${firstCertificate(hostId)} as certificate`
+}
+
+export async function readLastDays(db: Db, hostId: string, since: Date): Promise<LastDays> {
+  const { rows } = await sql<LastDays>`select ${lastDays(sql`${hostId}::uuid`, since)}`.execute(db)
+  return rows[0] as LastDays
 }
 
 /** Lists the periods of a host since then, oldest first; the current one ends now. */

@@ -1,6 +1,5 @@
 import type { Db } from '../../store/database.ts'
 import { daysLeft } from '../certificates/messages.ts'
-import { listFirstCertificates } from '../facts/store.ts'
 import {
   availabilityOf,
   availableSince,
@@ -9,7 +8,7 @@ import {
   type Availability,
   type DayState,
 } from './availability.ts'
-import { listPeriodsSince, type Period } from './store.ts'
+import { readLastDays, type LastDays, type Period } from './store.ts'
 
 /** The last days of a host in a few numbers, for lists. */
 export type HostSummary = {
@@ -20,34 +19,32 @@ export type HostSummary = {
   certificate: { state: string; daysRemaining: number } | null
 }
 
-/**
- * Summarizes the last days of these hosts; the result looks one up by its ID. Hosts with the same
- * last days share their summary.
- */
-export async function summarizeHosts(
-  db: Db,
-  hostIds: string[],
-  now = new Date(),
-): Promise<(hostId: string) => HostSummary> {
-  const [periods, certificates] = await Promise.all([
-    listPeriodsSince(db, hostIds, availableSince()),
-    listFirstCertificates(db, hostIds),
-  ])
-  const periodsOf = new Map(periods.map((row) => [row.hostId, row.periods]))
-  const certificateOf = new Map(certificates.map((row) => [row.hostId, row]))
+export async function summarizeHost(db: Db, hostId: string): Promise<HostSummary> {
+  const now = new Date()
+  return createSummarizer(now)(await readLastDays(db, hostId, availableSince(now)))
+}
+
+/** Summarizes hosts at one time. Those with the same last days share their summary. */
+export function createSummarizer(now: Date): (row: LastDays) => HostSummary {
   const known = new Map<string, HostSummary>()
-  return (hostId) => {
-    const own = periodsOf.get(hostId) ?? '[]'
-    const first = certificateOf.get(hostId)
-    const certificate = first ? { state: first.state, daysRemaining: daysLeft(first, now) } : null
-    const key = `${own} ${certificate?.state} ${certificate?.daysRemaining}`
-    const summary = known.get(key) ?? { ...summarize(own, now), certificate }
-    known.set(key, summary)
+  return ({ states, certificate }) => {
+    const key = `${states} ${certificate}`
+    let summary = known.get(key)
+    if (!summary) {
+      summary = { ...summarizeStates(states, now), certificate: certificateOf(certificate, now) }
+      known.set(key, summary)
+    }
     return summary
   }
 }
 
-function summarize(text: string, now: Date): Pick<HostSummary, 'availability' | 'days'> {
-  const periods = periodsUntil(JSON.parse(text) as [Period, number][], now)
+function summarizeStates(states: string | null, now: Date) {
+  const periods = periodsUntil(JSON.parse(`[${states ?? ''}]`) as [Period, number][], now)
   return { availability: availabilityOf(periods), days: dailyStatesOf(periods, now) }
+}
+
+function certificateOf(text: string | null, now: Date): HostSummary['certificate'] {
+  const [, validTo, state] = text?.split(' ') ?? []
+  if (validTo === undefined || state === undefined) return null
+  return { state, daysRemaining: daysLeft({ validTo }, now) }
 }
