@@ -164,13 +164,14 @@ export type LastDays = {
 /**
  * SQL for the columns of `LastDays`. The texts are the same for all hosts that did not change, and a
  * workspace may have tens of thousands of periods. Of a host that was always clean, as most are,
- * only the first one is read.
+ * only the first one is read. (With `exists`, PostgreSQL may read the hosts of all workspaces that
+ * were not clean.)
  */
 export function lastDays(hostId: RawBuilder<unknown>, since: Date): RawBuilder<unknown> {
   const period = sql`from monitored_period where host_id = ${hostId}`
   const seconds = sql`extract(epoch from greatest(began_at, ${since}))`
   return sql`case
-      when exists (select ${period} and state <> 'clean') then (
+      when (select true ${period} and state <> 'clean' limit 1) then (
         select string_agg('["' || state || '",' || ${seconds} || ']', ',' order by began_at) ${period}
           and began_at >= coalesce((select max(began_at) ${period} and began_at <= ${since}), ${since}))
       else (select '["clean",' || ${seconds} || ']' ${period} order by began_at limit 1)

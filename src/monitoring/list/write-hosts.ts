@@ -10,6 +10,9 @@ import { readHosts, type ListedHostRow } from './store.ts'
  */
 const BATCH_HOSTS = 1_000
 
+/** Batches that are read at the same time, each on a connection: PostgreSQL takes most of the time. */
+const BATCHES_AHEAD = 2
+
 const BEGIN = '{"success":true,"data":['
 const END = ']}'
 
@@ -30,20 +33,18 @@ export async function* writeHosts(db: Kysely<DB>, ids: string[]): AsyncGenerator
   yield before === BEGIN ? BEGIN + END : END
 }
 
-/** Reads hosts in batches, each while the one before is used. */
+/** Reads hosts in batches, and the next ones while one is used. */
 async function* readBatches(
   db: Kysely<DB>,
   ids: string[],
   since: Date,
 ): AsyncGenerator<ListedHostRow[]> {
-  const read = (at: number) => readHosts(db, ids.slice(at, at + BATCH_HOSTS), since)
-  let next = ids.length > 0 ? read(0) : undefined
-  for (let at = BATCH_HOSTS; next; at += BATCH_HOSTS) {
-    const rows: ListedHostRow[] = await next
-    next = at < ids.length ? read(at) : undefined
+  const ahead: Promise<ListedHostRow[]>[] = []
+  for (let at = 0; at < ids.length || ahead.length > 0; at += BATCH_HOSTS) {
+    if (at < ids.length) ahead.push(readHosts(db, ids.slice(at, at + BATCH_HOSTS), since))
     // Awaited later, or never when the client has left.
-    next?.catch(() => {})
-    yield rows
+    ahead.at(-1)?.catch(() => {})
+    if (ahead.length > BATCHES_AHEAD || at >= ids.length) yield (await ahead.shift()) ?? []
   }
 }
 

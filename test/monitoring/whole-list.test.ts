@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { writeHosts } from '../../src/monitoring/list/write-hosts.ts'
+import { until } from '../alerts/module.ts'
+import { startTestService, type Person, type TestService } from '../service.ts'
+
+/** Several batches and a part of one. */
+const HOSTS = 4_100
+/** Characters of the labels of a host: the whole list is more than the buffers of a connection. */
+const LABELS = 5_000
+
+let portreeve: TestService
+let database: Database
+let alice: Person
+let bob: Person
+beforeAll(async () => {
+  portreeve = await startTestService({ REQUEST_LIMITS: 'off' })
+  database = openDatabase(portreeve.databaseUrl)
+  ;[alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
+  await fill(database.pool)
+})
+afterAll(async () => {
+  await database.close()
+  await portreeve.stop()
+})
+
+/** Hosts whose names are not in the order of their creation. */
+async function fill(pool: Pool): Promise<void> {
+  await pool.query(
+    `insert into monitored_host (workspace_id, host, labels, status, grave_due_at, full_due_at, side_due_at)
+     select $1, n * 7919 % $2 || '.example', array[repeat('ä', $3)], 'clean',
+       now() + interval '1 day', now() + interval '1 day', now() + interval '1 day'
+     from generate_series(1, $2::integer) n`,
+    [alice.id, HOSTS, LABELS],
+  )
+  await pool.query(`
+    insert into monitored_period (host_id, began_at, state)
+    select id, now() - days * interval '1 day', case when days % 3 = 0 then 'listed' else 'clean' end
+    from monitored_host cross join unnest(array[50, 40, 30, 7, 3]) days
+    where days % 7 = split_part(host, '.', 1)::integer % 7`)
+}
+
+type Listed = { id: string; host: string; days: string[]; availability: object }
+type List = { data: Listed[]; pagination?: { totalPages: number } }
+const list = async (query: string) => {
+  const path = `/api/v1/monitoring/hosts?${query}`
+  return (await (await portreeve.request(path, { token: alice.token })).json()) as List
+}
+/** Without the seconds, which go on. */
+const stable = ({ availability: _, labels: __, ...host }: Listed & { labels?: string[] }) => host
+
+/** Asks for the whole list, and reads nothing of its body. */
+async function openList(): Promise<IncomingMessage> {
+  const url = new URL('/api/v1/monitoring/hosts', portreeve.wire)
+  const request = get(url, { agent: false, headers: { authorization: `Bearer ${alice.token}` } })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  return response
+}
+
+describe('the list of all monitored hosts', () => {
+  it.each(['', 'sort=-host', 'q=1&sort=availability'])('has the hosts of all pages: %s', async (query) => {
+    const whole = (await list(query)).data
+    const pages: Listed[] = []
+    for (let page = 1, last = 1; page <= last; page++) {
+      const { data, pagination } = await list(`${query}&limit=100&page=${page}`)
+      pages.push(...data)
+      last = pagination?.totalPages ?? 0
+    }
+    expect(whole.length).toBe(query.startsWith('q=') ? pages.length : HOSTS)
+    expect(whole.map(stable)).toEqual(pages.map(stable))
+    expect(new Set(whole.map(({ days }) => days.join())).size).toBeGreaterThan(3)
+  })
+
+  it('occupies no connection and no transaction while a client does not read it', async () => {
+    const lists = await Promise.all(Array.from({ length: 12 }, openList).slice(0, 8))
+    await until(async () => (await busyConnections()) === 0)
+    expect((await portreeve.request('/api/v1/tokens', { token: bob.token })).status).toBe(200)
+    for (const response of lists) {
+      const text = Buffer.concat(await response.toArray()).toString()
+      expect((JSON.parse(text) as List).data).toHaveLength(HOSTS)
+    }
+  })
+
+  it('reads only one batch ahead, and leaves out hosts that are deleted meanwhile', async () => {
+    const ids = (await list('')).data.map(({ id }) => id)
+    const parts = writeHosts(database.db, ids)
+    let text = (await parts.next()).value as string
+    await until(async () => (await busyConnections()) === 0)
+    await database.pool.query('delete from monitored_host where id <> $1', [ids.at(-1)])
+    for await (const part of parts) text += part
+    expect((JSON.parse(text) as List).data.map(({ id }) => id)).toEqual([
+      ...ids.slice(0, 2_000),
+      ids.at(-1),
+    ])
+    await database.pool.query('delete from monitored_host')
+    expect((await list('')).data).toEqual([])
+  })
+})
+
+/** Connections of this database that run a statement or have an open transaction. */
+async function busyConnections(): Promise<number> {
+  const { rows } = await database.pool.query<{ busy: number }>(`
+    select count(*) as busy from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`)
+  return rows[0]?.busy ?? Number.NaN
+}
