@@ -1,4 +1,3 @@
-import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { Fact } from './observation.ts'
 
@@ -15,14 +14,6 @@ export async function listFacts(db: Db, hostIds: string[]): Promise<FactRow[]> {
     .execute()
   return rows as FactRow[]
 }
-
-/**
- * SQL for one certificate of a host: of those with a problem, or else of all, the one that expires
- * first, as `0 2030-01-31T00:00:00.000Z expiring`.
- */
-export const firstCertificate = (hostId: RawBuilder<unknown>): RawBuilder<string | null> => sql`(
-  select min(case when state = 'valid' then '1 ' else '0 ' end || (detail->>'validTo') || ' ' || state collate "C")
-  from monitored_fact where host_id = ${hostId} and kind = 'certificate')`
 
 export async function saveFact(
   db: Db,

@@ -1,7 +1,7 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import { firstCertificate, type MonitoredKind } from '../facts/store.ts'
+import type { MonitoredKind } from '../facts/store.ts'
 
 export type EventRow = {
   at: Date
@@ -150,38 +150,32 @@ export async function beginPeriod(
     on conflict do nothing`.execute(db)
 }
 
-/** What the summary of a host is computed from. */
+/** What the summary of a host is computed from, empty where nothing is known. */
 export type LastDays = {
   /**
-   * Its states with the seconds since 1970 at which they began, oldest first, as the items of a JSON
-   * array: `["clean",1795000000.123456],["listed",1795000060]`.
+   * Its states since at least `AVAILABILITY_DAYS` ago, with the seconds since 1970 at which they
+   * began, oldest first, as the items of a JSON array:
+   * `["clean",1795000000.123456],["listed",1795000060]`.
    */
-  states: string | null
-  /** See `firstCertificate`. */
-  certificate: string | null
+  states: string
+  /**
+   * Of its certificates with a problem, or else of all, the one that expires first: `0
+   * 2030-01-31T00:00:00.000Z expiring`.
+   */
+  certificate: string
 }
 
 /**
- * SQL for the columns of `LastDays`. The texts are the same for all hosts that did not change, and a
- * workspace may have tens of thousands of periods. Of a host that was always clean, as most are,
- * only the first one is read. (With `exists`, PostgreSQL may read the hosts of all workspaces that
- * were not clean.)
+ * SQL for the columns of `LastDays` of a `monitored_host h`. Triggers keep them in its row, because a
+ * workspace may have tens of thousands of periods and certificates.
  */
-export function lastDays(hostId: RawBuilder<unknown>, since: Date): RawBuilder<unknown> {
-  const period = sql`from monitored_period where host_id = ${hostId}`
-  const seconds = sql`extract(epoch from greatest(began_at, ${since}))`
-  return sql`case
-      when (select true ${period} and state <> 'clean' limit 1) then (
-        select string_agg('["' || state || '",' || ${seconds} || ']', ',' order by began_at) ${period}
-          and began_at >= coalesce((select max(began_at) ${period} and began_at <= ${since}), ${since}))
-      else (select '["clean",' || ${seconds} || ']' ${period} order by began_at limit 1)
-    end as states,
-    ${firstCertificate(hostId)} as certificate`
-}
+export const LAST_DAYS = sql`coalesce(h.recent_states, monitored_recent_states(h.id)) as states,
+  coalesce(h.first_certificate, monitored_first_certificate(h.id)) as certificate`
 
-export async function readLastDays(db: Db, hostId: string, since: Date): Promise<LastDays> {
-  const { rows } = await sql<LastDays>`select ${lastDays(sql`${hostId}::uuid`, since)}`.execute(db)
-  return rows[0] as LastDays
+export async function readLastDays(db: Db, hostId: string): Promise<LastDays | undefined> {
+  const { rows } = await sql<LastDays>`
+    select ${LAST_DAYS} from monitored_host h where id = ${hostId}`.execute(db)
+  return rows[0]
 }
 
 /** Lists the periods of a host since then, oldest first; the current one ends now. */

@@ -19,32 +19,45 @@ export type HostSummary = {
   certificate: { state: string; daysRemaining: number } | null
 }
 
+/** Summarizes a host, which may have been deleted. */
 export async function summarizeHost(db: Db, hostId: string): Promise<HostSummary> {
-  const now = new Date()
-  return createSummarizer(now)(await readLastDays(db, hostId, availableSince(now)))
+  const lastDays = await readLastDays(db, hostId)
+  return createSummarizer(new Date())(lastDays ?? { states: '', certificate: '' })
 }
 
 /** Summarizes hosts at one time. Those with the same last days share their summary. */
 export function createSummarizer(now: Date): (row: LastDays) => HostSummary {
+  const since = availableSince(now).getTime() / 1000
   const known = new Map<string, HostSummary>()
-  return ({ states, certificate }) => {
-    const key = `${states} ${certificate}`
-    let summary = known.get(key)
-    if (!summary) {
-      summary = { ...summarizeStates(states, now), certificate: certificateOf(certificate, now) }
-      known.set(key, summary)
-    }
+  return ({ states: all, certificate: text }) => {
+    const states = statesFrom(all, since)
+    const certificate = certificateOf(text, now)
+    const key = `${states} ${certificate?.state} ${certificate?.daysRemaining}`
+    const summary = known.get(key) ?? { ...summarizeStates(states, now), certificate }
+    known.set(key, summary)
     return summary
   }
 }
 
-function summarizeStates(states: string | null, now: Date) {
-  const periods = periodsUntil(JSON.parse(`[${states ?? ''}]`) as [Period, number][], now)
+const ONE_STATE = /^\["([a-z]+)",([\d.]+)\]$/
+
+/** The same text for hosts that had only one state since then, as most have. */
+function statesFrom(states: string, since: number): string {
+  const [, state, began] = ONE_STATE.exec(states) ?? []
+  return state !== undefined && Number(began) <= since ? `["${state}",${since}]` : states
+}
+
+function summarizeStates(states: string, now: Date) {
+  const since = availableSince(now).getTime() / 1000
+  const begun = (JSON.parse(`[${states}]`) as [Period, number][]).map(
+    ([state, seconds]): [Period, number] => [state, Math.max(seconds, since)],
+  )
+  const periods = periodsUntil(begun, now)
   return { availability: availabilityOf(periods), days: dailyStatesOf(periods, now) }
 }
 
-function certificateOf(text: string | null, now: Date): HostSummary['certificate'] {
-  const [, validTo, state] = text?.split(' ') ?? []
+function certificateOf(text: string, now: Date): HostSummary['certificate'] {
+  const [, validTo, state] = text.split(' ')
   if (validTo === undefined || state === undefined) return null
   return { state, daysRemaining: daysLeft({ validTo }, now) }
 }

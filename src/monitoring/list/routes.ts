@@ -6,7 +6,6 @@ import { sendParts } from '../../http/send-parts.ts'
 import type { App } from '../../http/server.ts'
 import { parseHost } from '../../net/address.ts'
 import type { DB } from '../../store/tables.ts'
-import { availableSince } from '../history/availability.ts'
 import { createSummarizer, type HostSummary } from '../history/summaries.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from '../limits.ts'
 import type { MonitoredHost } from '../shapes.ts'
@@ -63,8 +62,7 @@ function nameOf(text: string): string {
 }
 
 async function describe({ db }: Deps, ids: string[]) {
-  const now = new Date()
-  const summaryOf = createSummarizer(now)
-  const rows = await readHosts(db, ids, availableSince(now))
+  const summaryOf = createSummarizer(new Date())
+  const rows = await readHosts(db, ids)
   return rows.map((row) => ({ ...(JSON.parse(row.json) as ListedHost), ...summaryOf(row) }))
 }

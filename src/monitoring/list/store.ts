@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { containsWords, orderTerm, type Order } from '../../store/order.ts'
 import type { DB } from '../../store/tables.ts'
 import { availableSince } from '../history/availability.ts'
-import { lastDays, type LastDays } from '../history/store.ts'
+import { LAST_DAYS, type LastDays } from '../history/store.ts'
 import type { HostStatus } from '../store.ts'
 
 /** The fields of a host in the API as JSON, and what its summary is computed from. */
@@ -100,9 +100,9 @@ export async function listHostIds(
  * Reads up to a thousand hosts in this order, without those that have been deleted. `offset 0` makes
  * the planner look up each host instead of reading the whole table.
  */
-export async function readHosts(db: Kysely<DB>, ids: string[], since: Date) {
+export async function readHosts(db: Kysely<DB>, ids: string[]): Promise<ListedHostRow[]> {
   const { rows } = await sql<ListedHostRow>`
-    select ${JSON_OBJECT} as json, ${lastDays(sql`h.id`, since)}
+    select ${JSON_OBJECT} as json, ${LAST_DAYS}
     from unnest(${`{${ids.join()}}`}::uuid[]) with ordinality as given (id, n)
     cross join lateral (select * from monitored_host where id = given.id offset 0) as h
     order by given.n`.execute(db.withoutPlugins())

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
-import { availableSince } from '../history/availability.ts'
 import { createSummarizer, type HostSummary } from '../history/summaries.ts'
 import { readHosts, type ListedHostRow } from './store.ts'
 
@@ -22,10 +21,9 @@ const END = ']}'
  * serializing each host takes longer than all of the rest.
  */
 export async function* writeHosts(db: Kysely<DB>, ids: string[]): AsyncGenerator<string> {
-  const now = new Date()
-  const textOf = hostWriter(now)
+  const textOf = hostWriter(new Date())
   let before = BEGIN
-  for await (const rows of readBatches(db, ids, availableSince(now))) {
+  for await (const rows of readBatches(db, ids)) {
     if (rows.length === 0) continue
     yield before + rows.map(textOf).join()
     before = ','
@@ -34,14 +32,10 @@ export async function* writeHosts(db: Kysely<DB>, ids: string[]): AsyncGenerator
 }
 
 /** Reads hosts in batches, and the next ones while one is used. */
-async function* readBatches(
-  db: Kysely<DB>,
-  ids: string[],
-  since: Date,
-): AsyncGenerator<ListedHostRow[]> {
+async function* readBatches(db: Kysely<DB>, ids: string[]): AsyncGenerator<ListedHostRow[]> {
   const ahead: Promise<ListedHostRow[]>[] = []
   for (let at = 0; at < ids.length || ahead.length > 0; at += BATCH_HOSTS) {
-    if (at < ids.length) ahead.push(readHosts(db, ids.slice(at, at + BATCH_HOSTS), since))
+    if (at < ids.length) ahead.push(readHosts(db, ids.slice(at, at + BATCH_HOSTS)))
     // Awaited later, or never when the client has left.
     ahead.at(-1)?.catch(() => {})
     if (ahead.length > BATCHES_AHEAD || at >= ids.length) yield (await ahead.shift()) ?? []
