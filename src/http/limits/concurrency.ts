@@ -41,7 +41,7 @@ type Subject = { key: string; maxConcurrent: number }
 export function limitConcurrency(app: App): void {
   const shares = new Map<string, Share>()
   const leaving = new WeakMap<FastifyRequest, () => void>()
-  const answerBytes = new WeakMap<FastifyRequest, number>()
+  const largeAnswers = new WeakMap<FastifyRequest, number>()
 
   // After authentication, and before the body is read.
   app.addHook('preParsing', async (request, reply, payload) => {
@@ -51,7 +51,7 @@ export function limitConcurrency(app: App): void {
     leaving.set(request, leave)
     // After a response, a disconnect or a broken connection.
     finished(reply.raw, { readable: false }, () => {
-      const bytes = partsBytes(request) ?? answerBytes.get(request) ?? 0
+      const bytes = partsBytes(request) ?? largeAnswers.get(request) ?? 0
       if (bytes < LARGE_ANSWER_BYTES) leave()
       else setTimeout(leave, (bytes / 2 ** 20) * REST_MS_PER_MIB).unref()
     })
@@ -60,8 +60,8 @@ export function limitConcurrency(app: App): void {
 
   app.addHook('onSend', async (request, _reply, payload) => {
     const bytes = sizeOf(payload)
-    answerBytes.set(request, bytes)
-    if (bytes < LARGE_ANSWER_BYTES && partsBytes(request) === undefined) leaving.get(request)?.()
+    if (bytes >= LARGE_ANSWER_BYTES) largeAnswers.set(request, bytes)
+    else if (partsBytes(request) === undefined) leaving.get(request)?.()
   })
 }
 

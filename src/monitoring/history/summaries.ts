@@ -33,7 +33,7 @@ export function createSummarizer(now: Date): (row: LastDays) => HostSummary {
     const states = statesFrom(all, since)
     const certificate = certificateOf(text, now)
     const key = `${states} ${certificate?.state} ${certificate?.daysRemaining}`
-    const summary = known.get(key) ?? { ...summarizeStates(states, now), certificate }
+    const summary = known.get(key) ?? { ...summarizeStates(states, since, now), certificate }
     known.set(key, summary)
     return summary
   }
@@ -47,8 +47,7 @@ function statesFrom(states: string, since: number): string {
   return state !== undefined && Number(began) <= since ? `["${state}",${since}]` : states
 }
 
-function summarizeStates(states: string, now: Date) {
-  const since = availableSince(now).getTime() / 1000
+function summarizeStates(states: string, since: number, now: Date) {
   const begun = (JSON.parse(`[${states}]`) as [Period, number][]).map(
     ([state, seconds]): [Period, number] => [state, Math.max(seconds, since)],
   )

@@ -3,10 +3,7 @@ import type { DB } from '../../store/tables.ts'
 import { createSummarizer, type HostSummary } from '../history/summaries.ts'
 import { readHosts, type ListedHostRow } from './store.ts'
 
-/**
- * Hosts that are read at once. PostgreSQL would compile a statement for many more, which takes
- * longer than to run it (`jit_above_cost`).
- */
+/** Hosts that are read at once: some ten milliseconds of PostgreSQL. */
 const BATCH_HOSTS = 1_000
 
 /** Batches that are read at the same time, each on a connection: PostgreSQL takes most of the time. */
