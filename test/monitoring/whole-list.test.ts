@@ -3,14 +3,16 @@ import { get, type IncomingMessage } from 'node:http'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
+import { saveCheck } from '../../src/monitoring/checks/store.ts'
+import type { HostRow } from '../../src/monitoring/store.ts'
 import { writeHosts } from '../../src/monitoring/list/write-hosts.ts'
 import { until } from '../alerts/module.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 /** Several batches and a part of one. */
 const HOSTS = 4_100
-/** Characters of the labels of a host: the whole list is more than the buffers of a connection. */
-const LABELS = 5_000
+/** Lists with a mode of each host: the whole list is more than the buffers of a connection. */
+const LISTS = 150
 
 let portreeve: TestService
 let database: Database
@@ -21,6 +23,7 @@ beforeAll(async () => {
   database = openDatabase(portreeve.databaseUrl)
   ;[alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
   await fill(database.pool)
+  await addCertificates(database.pool)
 })
 afterAll(async () => {
   await database.close()
@@ -30,11 +33,11 @@ afterAll(async () => {
 /** Hosts whose names are not in the order of their creation. */
 async function fill(pool: Pool): Promise<void> {
   await pool.query(
-    `insert into monitored_host (workspace_id, host, labels, status, grave_due_at, full_due_at, side_due_at)
-     select $1, n * 7919 % $2 || '.example', array[repeat('ä', $3)], 'clean',
+    `insert into monitored_host (workspace_id, host, lists, status, grave_due_at, full_due_at, side_due_at)
+     select $1, n * 7919 % $2 || '.example', (select jsonb_object_agg('a-blocklist-' || list || '.example', 'watch') from generate_series(1, $3::integer) list), 'clean',
        now() + interval '1 day', now() + interval '1 day', now() + interval '1 day'
      from generate_series(1, $2::integer) n`,
-    [alice.id, HOSTS, LABELS],
+    [alice.id, HOSTS, LISTS],
   )
   await pool.query(`
     insert into monitored_period (host_id, began_at, state)
@@ -43,14 +46,31 @@ async function fill(pool: Pool): Promise<void> {
     where days % 7 = split_part(host, '.', 1)::integer % 7`)
 }
 
-type Listed = { id: string; host: string; days: string[]; availability: object }
+/** Certificates of some hosts; each has one with a problem, which expires last. */
+async function addCertificates(pool: Pool): Promise<void> {
+  await pool.query(`
+    insert into monitored_fact (host_id, kind, subject, state, detail, since)
+    select id, 'certificate', port, case port when '443' then 'expiring' else 'valid' end,
+      jsonb_build_object('validTo', to_char(now() + port::integer * interval '1 hour', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')), now()
+    from monitored_host cross join unnest(array['25', '443']) port
+    where split_part(host, '.', 1)::integer % 5 = 0`)
+}
+
+type Listed = {
+  id: string
+  host: string
+  days: string[]
+  availability: object
+  nextCheckAt: string
+  certificate: { state: string } | null
+}
 type List = { data: Listed[]; pagination?: { totalPages: number } }
 const list = async (query: string) => {
   const path = `/api/v1/monitoring/hosts?${query}`
   return (await (await portreeve.request(path, { token: alice.token })).json()) as List
 }
 /** Without the seconds, which go on. */
-const stable = ({ availability: _, labels: __, ...host }: Listed & { labels?: string[] }) => host
+const stable = ({ availability: _, ...host }: Listed) => host
 
 /** Asks for the whole list, and reads nothing of its body. */
 async function openList(): Promise<IncomingMessage> {
@@ -85,6 +105,31 @@ describe('the list of all monitored hosts', () => {
       const text = Buffer.concat(await response.toArray()).toString()
       expect((JSON.parse(text) as List).data).toHaveLength(HOSTS)
     }
+  })
+
+  it('is the same before the first check after an upgrade, which fills what is kept of the last days', async () => {
+    const before = (await list('limit=100')).data
+    expect(new Set(before.map(({ certificate }) => certificate?.state))).toEqual(
+      new Set([undefined, 'expiring']),
+    )
+    await database.pool.query(
+      'update monitored_host set recent_states = null, first_certificate = null',
+    )
+    expect((await list('limit=100')).data.map(stable)).toEqual(before.map(stable))
+    const { id, nextCheckAt } = before[0] as Listed
+    const due = new Date(nextCheckAt)
+    const outcome = { graveDueAt: due, fullDueAt: due, sideDueAt: due, recheckAt: null }
+    const counts = { status: 'clean' as const, listedCount: 0, unknownCount: 0, totalChecked: 0 }
+    const host = { id, run: 0 } as HostRow
+    const checked = { ...outcome, ...counts, detail: null, lastCheckAt: new Date() }
+    expect(await saveCheck(database.db, host, checked)).toBe(true)
+    const { rows } = await database.pool.query(
+      'select id from monitored_host where recent_states is not null and first_certificate is not null',
+    )
+    expect(rows).toEqual([{ id }])
+    const [after] = (await list('limit=100')).data
+    expect(after?.days).toEqual(before[0]?.days)
+    expect(after?.certificate).toEqual(before[0]?.certificate)
   })
 
   it('reads only two batches ahead, and leaves out hosts that are deleted meanwhile', async () => {
