@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { PassThrough, pipeline } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { text as readText } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer, type App } from '../../src/http/server.ts'
@@ -41,7 +41,7 @@ async function get(path: string, encoding: string) {
   const { 'content-encoding': used } = response.headers
   const body = used === 'gzip' ? createGunzip() : new PassThrough()
   pipeline(response, body, () => {})
-  return { used, status: response.statusCode, text: text(body) }
+  return { used, status: response.statusCode, text: readText(body) }
 }
 
 describe.each([
