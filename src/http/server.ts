@@ -126,7 +126,7 @@ const COMPRESSION = {
   globalDecompression: false,
   threshold: 2_048,
   customTypes: /^application\/json/,
-  zlibOptions: { level: 4 },
+  zlibOptions: { level: 3 },
 }
 
 /** Creates a server whose time limits apply to every request, of the router and of captures. */

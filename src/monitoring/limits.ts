@@ -60,7 +60,7 @@ export const MISSED_CHECKS = 3
 export const FREQUENT_CHANGES = 3
 export const FREQUENT_CHANGES_WINDOW_MS = 7 * DAY_MS
 
-/** Days over which availability is computed. */
+/** Days over which availability is computed; `monitored_recent_states` in PostgreSQL keeps a day more. */
 export const AVAILABILITY_DAYS = 30
 
 /** Days of a timeline, hosts of the workspace’s timeline, and what one host adds to it. */

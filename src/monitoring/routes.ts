@@ -11,7 +11,7 @@ import { listFacts } from './facts/store.ts'
 import { availableSince } from './history/availability.ts'
 import { timelineRoutes } from './history/timeline-routes.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
-import { summarizeHosts } from './history/summaries.ts'
+import { summarizeHost } from './history/summaries.ts'
 import {
   addHost,
   changeHost,
@@ -56,15 +56,15 @@ export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 async function respondWithDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
-  const [summaryOf, addresses, facts, periods] = await Promise.all([
-    summarizeHosts(db, [row.id]),
+  const [summary, addresses, facts, periods] = await Promise.all([
+    summarizeHost(db, row.id),
     listAddresses(db, [row.id]),
     listFacts(db, [row.id]),
     listPeriods(db, row.id, availableSince()),
   ])
   return {
     success: true,
-    data: presentHostDetail(row, summaryOf(row.id), { addresses, facts, periods }, blocklists),
+    data: presentHostDetail(row, summary, { addresses, facts, periods }, blocklists),
   }
 }
 

@@ -1212,6 +1212,7 @@ export interface MonitoredHost {
   detail: string | null;
   dnsRecords: Generated<boolean>;
   dueAt: Generated<Timestamp>;
+  firstCertificate: Generated<string | null>;
   fullDueAt: Generated<Timestamp>;
   graveDueAt: Generated<Timestamp>;
   host: string;
@@ -1221,6 +1222,7 @@ export interface MonitoredHost {
   lastCheckAt: Timestamp | null;
   listedCount: Generated<number>;
   lists: Generated<Json>;
+  recentStates: Generated<string | null>;
   recheckAt: Timestamp | null;
   run: Generated<number>;
   sideDueAt: Generated<Timestamp>;

@@ -2,6 +2,7 @@ import { finished } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import { clientNetwork } from '../client-address.ts'
+import { partsBytes } from '../send-parts.ts'
 import type { App } from '../server.ts'
 
 /** Requests of one account handled at once in one instance, which has 15 database connections. */
@@ -40,7 +41,7 @@ type Subject = { key: string; maxConcurrent: number }
 export function limitConcurrency(app: App): void {
   const shares = new Map<string, Share>()
   const leaving = new WeakMap<FastifyRequest, () => void>()
-  const rests = new WeakMap<FastifyRequest, number>()
+  const largeAnswers = new WeakMap<FastifyRequest, number>()
 
   // After authentication, and before the body is read.
   app.addHook('preParsing', async (request, reply, payload) => {
@@ -50,17 +51,17 @@ export function limitConcurrency(app: App): void {
     leaving.set(request, leave)
     // After a response, a disconnect or a broken connection.
     finished(reply.raw, { readable: false }, () => {
-      const rest = rests.get(request)
-      if (rest === undefined) leave()
-      else setTimeout(leave, rest).unref()
+      const bytes = partsBytes(request) ?? largeAnswers.get(request) ?? 0
+      if (bytes < LARGE_ANSWER_BYTES) leave()
+      else setTimeout(leave, (bytes / 2 ** 20) * REST_MS_PER_MIB).unref()
     })
     return payload
   })
 
   app.addHook('onSend', async (request, _reply, payload) => {
     const bytes = sizeOf(payload)
-    if (bytes < LARGE_ANSWER_BYTES) leaving.get(request)?.()
-    else rests.set(request, (bytes / 2 ** 20) * REST_MS_PER_MIB)
+    if (bytes >= LARGE_ANSWER_BYTES) largeAnswers.set(request, bytes)
+    else if (partsBytes(request) === undefined) leaving.get(request)?.()
   })
 }
 

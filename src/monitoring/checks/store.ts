@@ -121,7 +121,13 @@ export async function saveCheck(
 ): Promise<boolean> {
   const row = await db
     .updateTable('monitoredHost')
-    .set({ ...outcome, claimedUntil: null })
+    .set({
+      ...outcome,
+      claimedUntil: null,
+      // Hosts that are older than these columns lack them; triggers keep them afterwards.
+      recentStates: sql<string>`coalesce(recent_states, monitored_recent_states(id))`,
+      firstCertificate: sql<string>`coalesce(first_certificate, monitored_first_certificate(id))`,
+    })
     .where('id', '=', id)
     .where('run', '=', run)
     .returning('id')

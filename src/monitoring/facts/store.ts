@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { Fact } from './observation.ts'
 
@@ -14,24 +13,6 @@ export async function listFacts(db: Db, hostIds: string[]): Promise<FactRow[]> {
     .where('hostId', 'in', hostIds)
     .execute()
   return rows as FactRow[]
-}
-
-export type FirstCertificateRow = { hostId: string; state: string; validTo: string }
-
-/**
- * Lists one certificate per host: of those with a problem, or else of all, the one that expires
- * first.
- */
-export async function listFirstCertificates(
-  db: Db,
-  hostIds: string[],
-): Promise<FirstCertificateRow[]> {
-  const { rows } = await sql<FirstCertificateRow>`
-    select distinct on (host_id) host_id, state, detail->>'validTo' as valid_to
-    from monitored_fact
-    where host_id = any(${hostIds}) and kind = 'certificate' and detail->>'validTo' is not null
-    order by host_id, state = 'valid', detail->>'validTo'`.execute(db)
-  return rows
 }
 
 export async function saveFact(

@@ -12,8 +12,8 @@ export type Availability = {
 }
 
 /** Start of the period over which availability is computed. */
-export function availableSince(): Date {
-  return new Date(Date.now() - AVAILABILITY_DAYS * DAY_MS)
+export function availableSince(now = new Date()): Date {
+  return new Date(now.getTime() - AVAILABILITY_DAYS * DAY_MS)
 }
 
 /** A period of a host in milliseconds since 1970. */

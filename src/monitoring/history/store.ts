@@ -150,21 +150,32 @@ export async function beginPeriod(
     on conflict do nothing`.execute(db)
 }
 
+/** What the summary of a host is computed from, empty where nothing is known. */
+export type LastDays = {
+  /**
+   * Its states since at least `AVAILABILITY_DAYS` ago, with the seconds since 1970 at which they
+   * began, oldest first, as the items of a JSON array:
+   * `["clean",1795000000.123456],["listed",1795000060]`.
+   */
+  states: string
+  /**
+   * Of its certificates with a problem, or else of all, the one that expires first: `0
+   * 2030-01-31T00:00:00.000Z expiring`.
+   */
+  certificate: string
+}
+
 /**
- * Lists the states of these hosts since then: the states with the seconds since 1970 at which they
- * began, oldest first, as JSON. It is the same text for all hosts that did not change, and a
- * workspace may have tens of thousands of periods.
+ * SQL for the columns of `LastDays` of a `monitored_host h`. Triggers keep them in its row, because a
+ * workspace may have tens of thousands of periods and certificates.
  */
-export async function listPeriodsSince(
-  db: Db,
-  hostIds: string[],
-  since: Date,
-): Promise<{ hostId: string; periods: string }[]> {
-  const { rows } = await sql<{ hostId: string; periods: string }>`
-    select host_id,
-      json_agg(json_build_array(state, extract(epoch from greatest(began_at, ${since}))) order by began_at)::text as periods
-    from monitored_period where host_id = any(${hostIds}) group by host_id`.execute(db)
-  return rows
+export const LAST_DAYS = sql`coalesce(h.recent_states, monitored_recent_states(h.id)) as states,
+  coalesce(h.first_certificate, monitored_first_certificate(h.id)) as certificate`
+
+export async function readLastDays(db: Db, hostId: string): Promise<LastDays | undefined> {
+  const { rows } = await sql<LastDays>`
+    select ${LAST_DAYS} from monitored_host h where id = ${hostId}`.execute(db)
+  return rows[0]
 }
 
 /** Lists the periods of a host since then, oldest first; the current one ends now. */

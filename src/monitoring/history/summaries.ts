@@ -1,6 +1,5 @@
 import type { Db } from '../../store/database.ts'
 import { daysLeft } from '../certificates/messages.ts'
-import { listFirstCertificates } from '../facts/store.ts'
 import {
   availabilityOf,
   availableSince,
@@ -9,7 +8,7 @@ import {
   type Availability,
   type DayState,
 } from './availability.ts'
-import { listPeriodsSince, type Period } from './store.ts'
+import { readLastDays, type LastDays, type Period } from './store.ts'
 
 /** The last days of a host in a few numbers, for lists. */
 export type HostSummary = {
@@ -20,34 +19,44 @@ export type HostSummary = {
   certificate: { state: string; daysRemaining: number } | null
 }
 
-/**
- * Summarizes the last days of these hosts; the result looks one up by its ID. Hosts with the same
- * last days share their summary.
- */
-export async function summarizeHosts(
-  db: Db,
-  hostIds: string[],
-  now = new Date(),
-): Promise<(hostId: string) => HostSummary> {
-  const [periods, certificates] = await Promise.all([
-    listPeriodsSince(db, hostIds, availableSince()),
-    listFirstCertificates(db, hostIds),
-  ])
-  const periodsOf = new Map(periods.map((row) => [row.hostId, row.periods]))
-  const certificateOf = new Map(certificates.map((row) => [row.hostId, row]))
+/** Summarizes a host, which may have been deleted. */
+export async function summarizeHost(db: Db, hostId: string): Promise<HostSummary> {
+  const lastDays = await readLastDays(db, hostId)
+  return createSummarizer(new Date())(lastDays ?? { states: '', certificate: '' })
+}
+
+/** Summarizes hosts at one time. Those with the same last days share their summary. */
+export function createSummarizer(now: Date): (row: LastDays) => HostSummary {
+  const since = availableSince(now).getTime() / 1000
   const known = new Map<string, HostSummary>()
-  return (hostId) => {
-    const own = periodsOf.get(hostId) ?? '[]'
-    const first = certificateOf.get(hostId)
-    const certificate = first ? { state: first.state, daysRemaining: daysLeft(first, now) } : null
-    const key = `${own} ${certificate?.state} ${certificate?.daysRemaining}`
-    const summary = known.get(key) ?? { ...summarize(own, now), certificate }
+  return ({ states: all, certificate: text }) => {
+    const states = statesFrom(all, since)
+    const certificate = certificateOf(text, now)
+    const key = `${states} ${certificate?.state} ${certificate?.daysRemaining}`
+    const summary = known.get(key) ?? { ...summarizeStates(states, since, now), certificate }
     known.set(key, summary)
     return summary
   }
 }
 
-function summarize(text: string, now: Date): Pick<HostSummary, 'availability' | 'days'> {
-  const periods = periodsUntil(JSON.parse(text) as [Period, number][], now)
+const ONE_STATE = /^\["([a-z]+)",([\d.]+)\]$/
+
+/** The same text for hosts that had only one state since then, as most have. */
+function statesFrom(states: string, since: number): string {
+  const [, state, began] = ONE_STATE.exec(states) ?? []
+  return state !== undefined && Number(began) <= since ? `["${state}",${since}]` : states
+}
+
+function summarizeStates(states: string, since: number, now: Date) {
+  const begun = (JSON.parse(`[${states}]`) as [Period, number][]).map(
+    ([state, seconds]): [Period, number] => [state, Math.max(seconds, since)],
+  )
+  const periods = periodsUntil(begun, now)
   return { availability: availabilityOf(periods), days: dailyStatesOf(periods, now) }
+}
+
+function certificateOf(text: string, now: Date): HostSummary['certificate'] {
+  const [, validTo, state] = text.split(' ')
+  if (validTo === undefined || state === undefined) return null
+  return { state, daysRemaining: daysLeft({ validTo }, now) }
 }

@@ -2,23 +2,22 @@ import type { Kysely } from 'kysely'
 import type { Static } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
 import { paginationOf, responses, sliceOf } from '../../http/schema.ts'
+import { sendParts } from '../../http/send-parts.ts'
 import type { App } from '../../http/server.ts'
 import { parseHost } from '../../net/address.ts'
 import type { DB } from '../../store/tables.ts'
-import { summarizeHosts, type HostSummary } from '../history/summaries.ts'
+import { createSummarizer, type HostSummary } from '../history/summaries.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from '../limits.ts'
 import type { MonitoredHost } from '../shapes.ts'
 import { HostList, HostsQuery } from './shapes.ts'
-import { countByStatus, countHosts, listHosts, type ListedHostRow } from './store.ts'
+import { countByStatus, countHosts, listHostIds, readHosts } from './store.ts'
+import { writeHosts } from './write-hosts.ts'
 
 type Deps = { db: Kysely<DB> }
 type ListedHost = Omit<Static<typeof MonitoredHost>, keyof HostSummary>
 
 const DEFAULT_PAGE = { page: 1, limit: 20 }
 const ALL = { limit: MAX_HOSTS_PER_WORKSPACE, offset: 0 }
-
-/** Hosts of a whole list that are summarized and written at once. */
-const BATCH_HOSTS = 2_000
 
 /** `GET /api/v1/monitoring/hosts`: all hosts, or a page of them. */
 export function listRoute(app: App, deps: Deps): void {
@@ -41,17 +40,16 @@ export function listRoute(app: App, deps: Deps): void {
       const { page, limit, sort: order, host, q, status } = request.query
       const filter = { q, status, host: host === undefined ? undefined : nameOf(host) }
       if (page === undefined && limit === undefined) {
-        const rows = await listHosts(db, workspaceId, { ...filter, order }, ALL)
-        const text = await writeAll(deps, rows)
-        return reply.type('application/json; charset=utf-8').send(text)
+        const ids = await listHostIds(db, workspaceId, { ...filter, order }, ALL)
+        return sendParts(reply.type('application/json; charset=utf-8'), writeHosts(db, ids))
       }
       const wanted = { page: page ?? DEFAULT_PAGE.page, limit: limit ?? DEFAULT_PAGE.limit }
-      const [rows, total, counts] = await Promise.all([
-        listHosts(db, workspaceId, { ...filter, order }, sliceOf(wanted)),
+      const [ids, total, counts] = await Promise.all([
+        listHostIds(db, workspaceId, { ...filter, order }, sliceOf(wanted)),
         countHosts(db, workspaceId, filter),
         countByStatus(db, workspaceId),
       ])
-      const data = await describe(deps, rows)
+      const data = await describe(deps, ids)
       return { success: true, data, pagination: paginationOf(wanted, total), counts }
     },
   )
@@ -63,29 +61,8 @@ function nameOf(text: string): string {
   return host.kind === 'name' ? host.name : host.address
 }
 
-async function describe({ db }: Deps, rows: ListedHostRow[]) {
-  const summaryOf = await summarizeHosts(db, idsOf(rows))
-  return rows.map(({ id, json }) => ({ ...(JSON.parse(json) as ListedHost), ...summaryOf(id) }))
+async function describe({ db }: Deps, ids: string[]) {
+  const summaryOf = createSummarizer(new Date())
+  const rows = await readHosts(db, ids)
+  return rows.map((row) => ({ ...(JSON.parse(row.json) as ListedHost), ...summaryOf(row) }))
 }
-
-/**
- * Writes the response with all hosts, some at a time: other requests get their turn in between. It
- * joins JSON texts, because serializing each host takes longer than all of the rest.
- */
-async function writeAll({ db }: Deps, rows: ListedHostRow[]): Promise<string> {
-  const parts: string[] = []
-  for (let at = 0; at < rows.length; at += BATCH_HOSTS) {
-    const some = rows.slice(at, at + BATCH_HOSTS)
-    const summaryOf = await summarizeHosts(db, idsOf(some))
-    const texts = new Map<HostSummary, string>()
-    for (const { id, json } of some) {
-      const summary = summaryOf(id)
-      const text = texts.get(summary) ?? JSON.stringify(summary).slice(1)
-      texts.set(summary, text)
-      parts.push(`${json.slice(0, -1)},${text}`)
-    }
-  }
-  return `{"success":true,"data":[${parts.join()}]}`
-}
-
-const idsOf = (rows: ListedHostRow[]) => rows.map(({ id }) => id)

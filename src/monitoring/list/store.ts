@@ -1,11 +1,13 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { containsWords, orderTerm, type Order } from '../../store/order.ts'
+import type { DB } from '../../store/tables.ts'
 import { availableSince } from '../history/availability.ts'
+import { LAST_DAYS, type LastDays } from '../history/store.ts'
 import type { HostStatus } from '../store.ts'
 
-/** A host with its fields in the API as JSON, without those of its last days. */
-export type ListedHostRow = { id: string; json: string }
+/** The fields of a host in the API as JSON, and what its summary is computed from. */
+export type ListedHostRow = LastDays & { json: string }
 
 export type HostFilter = {
   q?: string | undefined
@@ -51,29 +53,59 @@ function orderTerms(order: HostOrder): RawBuilder<unknown> {
   return isNullable ? sql`${term} nulls last, h.id` : sql`${term}, h.id`
 }
 
-const asTimestamp = (time: RawBuilder<unknown>) =>
-  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+const timestamp = (time: RawBuilder<unknown>) =>
+  sql`to_char(${time} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`
+const json = (value: RawBuilder<unknown>) => sql`to_json(${value})::text`
+const orNull = (text: RawBuilder<unknown>) => sql`coalesce(${text}, 'null')`
 
 /**
- * Fields of a host in the API. The database writes them as JSON: a workspace may have 10,000 hosts,
- * and reading and writing each field of them would take seconds.
+ * Fields of a host in the API as JSON. The database writes them: a workspace may have 10,000 hosts,
+ * and reading and writing each field of them would take seconds. It joins texts in a quarter less
+ * time than `row_to_json` takes.
  */
-const FIELDS = sql`h.id, h.host, h.label, h.labels, h.lists, h.tls_ports as "tlsPorts", h.dns_records as "dnsRecords",
-  h.status, h.listed_count as "listedCount", h.unknown_count as "unknownCount", h.total_checked as "totalChecked", h.detail,
-  ${asTimestamp(sql`h.created_at`)} as "createdAt", ${asTimestamp(sql`h.last_check_at`)} as "lastCheckAt",
-  ${asTimestamp(sql`least(h.grave_due_at, h.full_due_at, h.recheck_at)`)} as "nextCheckAt"`
+const FIELDS = {
+  id: sql`'"' || h.id || '"'`,
+  host: json(sql`h.host`),
+  label: json(sql`h.label`),
+  labels: json(sql`h.labels`),
+  lists: sql`h.lists`,
+  tlsPorts: json(sql`h.tls_ports`),
+  dnsRecords: sql`h.dns_records`,
+  status: json(sql`h.status`),
+  listedCount: sql`h.listed_count`,
+  unknownCount: sql`h.unknown_count`,
+  totalChecked: sql`h.total_checked`,
+  detail: orNull(json(sql`h.detail`)),
+  createdAt: timestamp(sql`h.created_at`),
+  lastCheckAt: orNull(timestamp(sql`h.last_check_at`)),
+  nextCheckAt: timestamp(sql`least(h.grave_due_at, h.full_due_at, h.recheck_at)`),
+}
+const NAMED = Object.entries(FIELDS).map(([name, text]) => sql`${sql.lit(`"${name}":`)} || ${text}`)
+const JSON_OBJECT = sql`'{' || ${sql.join(NAMED, sql` || ',' || `)} || '}'`
 
-/** Lists hosts of a workspace, oldest first unless ordered otherwise. */
-export async function listHosts(
+/** Lists the IDs of hosts of a workspace, oldest first unless ordered otherwise. */
+export async function listHostIds(
   db: Db,
   workspaceId: string,
   { order = 'createdAt', ...filter }: HostFilter & { order?: HostOrder | undefined },
   { limit, offset }: { limit: number; offset: number },
-): Promise<ListedHostRow[]> {
-  const { rows } = await sql<ListedHostRow>`
-    select h.id, (select row_to_json(fields)::text from (select ${FIELDS}) as fields) as json
-    from monitored_host h where ${conditions(workspaceId, filter)}
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select h.id from monitored_host h where ${conditions(workspaceId, filter)}
     order by ${orderTerms(order)} limit ${limit} offset ${offset}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Reads up to a thousand hosts in this order, without those that have been deleted. `offset 0` makes
+ * the planner look up each host instead of reading the whole table.
+ */
+export async function readHosts(db: Kysely<DB>, ids: string[]): Promise<ListedHostRow[]> {
+  const { rows } = await sql<ListedHostRow>`
+    select ${JSON_OBJECT} as json, ${LAST_DAYS}
+    from unnest(${`{${ids.join()}}`}::uuid[]) with ordinality as given (id, n)
+    cross join lateral (select * from monitored_host where id = given.id offset 0) as h
+    order by given.n`.execute(db.withoutPlugins())
   return rows
 }
 
