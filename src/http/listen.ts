@@ -1,8 +1,12 @@
-import { once } from 'node:events'
-import { Server } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Server } from 'node:net'
 import { Fault } from '../errors.ts'
-import { openAcceptors, PORT_OPTIONS, requireFreePort } from '../net/acceptors.ts'
+import {
+  acceptWaiting,
+  closePort,
+  openAcceptors,
+  PORT_OPTIONS,
+  requireFreePort,
+} from '../net/acceptors.ts'
 import { CLOSING_ACCEPT_MS } from './limits/server-limits.ts'
 import type { App } from './server.ts'
 
@@ -50,33 +54,11 @@ export async function listen(
  */
 export async function closeWithin(app: App, milliseconds: number): Promise<void> {
   const deadline = setTimeout(() => app.server.closeAllConnections(), milliseconds)
-  await acceptWaiting(app)
-  const closed = [app.server, ...(acceptors.get(app) ?? [])].map((server) => {
-    // Closes only the port. The method of an HTTP server would close kept-alive connections, too.
-    Server.prototype.close.call(server)
-    return once(server, 'close')
-  })
+  await acceptWaiting(app.server, CLOSING_ACCEPT_MS)
+  const closed = [app.server, ...(acceptors.get(app) ?? [])].map(closePort)
   await app.close()
   await Promise.all(closed)
   clearTimeout(deadline)
-}
-
-/**
- * Accepts connections until a turn of the event loop finds none: closing a port resets those that
- * wait there, with the requests that were sent on them.
- */
-async function acceptWaiting({ server }: App): Promise<void> {
-  const end = performance.now() + CLOSING_ACCEPT_MS
-  let hasAccepted = true
-  const note = () => (hasAccepted = true)
-  server.on('connection', note)
-  // The present turn may have looked at the ports already.
-  await nextTurn()
-  while (hasAccepted && performance.now() < end) {
-    hasAccepted = false
-    await nextTurn()
-  }
-  server.off('connection', note)
 }
 
 function urlOf(app: App): string {

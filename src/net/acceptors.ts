@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, Server, type AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /**
  * Opens further sockets on the server’s port. A listening socket accepts one connection in each
@@ -48,4 +49,34 @@ export async function openAcceptors(server: HttpServer): Promise<Server[]> {
     }),
   )
   return acceptors
+}
+
+/**
+ * Accepts connections until a turn of the event loop finds none: closing a port resets those that
+ * wait there, with the requests that were sent on them.
+ * @param milliseconds after which it gives up
+ */
+export async function acceptWaiting(server: HttpServer, milliseconds: number): Promise<void> {
+  const end = performance.now() + milliseconds
+  let hasAccepted = true
+  const note = () => (hasAccepted = true)
+  server.on('connection', note)
+  // The present turn may have looked at the ports already.
+  await nextTurn()
+  while (hasAccepted && performance.now() < end) {
+    hasAccepted = false
+    await nextTurn()
+  }
+  server.off('connection', note)
+}
+
+/**
+ * Closes the port of a server, and keeps its connections: the method of an HTTP server would close
+ * those that are kept alive.
+ * @returns when all of its connections are closed
+ */
+export async function closePort(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  Server.prototype.close.call(server)
+  await closed
 }

@@ -277,7 +277,8 @@ describe('every chart', () => {
       page.getByRole('application').last(),
     ]
     await first.locator('svg').waitFor()
-    expect(await last.locator('svg').count()).toBe(0)
+    // It may have been near the window while what is above was loading.
+    await expect.poll(() => last.locator('svg').count()).toBe(0)
     const rows = () => page.locator('details [data-rows] tr').count()
     expect(await rows()).toBe(0)
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`)

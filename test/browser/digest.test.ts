@@ -63,9 +63,10 @@ describe('the settings of the digest', () => {
     async () => {
       const { page, complaints } = alice
       // What is asked of a frame before its page is there is never answered.
-      const previewed = page.waitForEvent('framenavigated', (frame) =>
-        frame.url().includes('/digest/preview'),
-      )
+      const previewed = page.waitForEvent('framenavigated', {
+        predicate: (frame) => frame.url().includes('/digest/preview'),
+        timeout: PATIENCE,
+      })
       await page.goto('/alerts/digest')
       await page.getByLabel('Day').waitFor()
       const preview = await previewed

@@ -98,7 +98,8 @@ describe('a migration with access tokens', () => {
         const common = { host: '127.0.0.1', secure: false }
         const source = { ...common, port: line.port, user: 'alice', accessToken: 'old' }
         const destination = { ...common, port: to.port, user: 'two', accessToken: 'for-two' }
-        line.roundTrip = 300
+        // The token expires while the messages are on their way.
+        line.roundTrip = 1_000
         const created = await portreeve.request('migrate', {
           token,
           body: { source, destination, folders: ['INBOX', 'Sent'] },
@@ -112,6 +113,7 @@ describe('a migration with access tokens', () => {
           })
         await becomes({ status: 'running', progress: { messagesTotal: 402 } })
         expire('old')
+        line.roundTrip = 0
         await becomes({ status: 'failed', progress: { errors: [{ folder: '', code: 'sign_in' }] } })
         expect(JSON.stringify(await status())).toContain('refused the access token')
         tokens.valid.set('new', 'alice')
