@@ -53,7 +53,7 @@ async function startClocked(isDatabaseClocked: boolean) {
     const { rows } = await pool.query<{ n: string }>(`select (${sql}) as n`, values)
     return Number(rows[0]?.n)
   }
-  return { clock, database, place, numberOf }
+  return { clock, database, place, numberOf, isDatabaseClocked }
 }
 
 type Clocked = Awaited<ReturnType<typeof startClocked>>
@@ -69,7 +69,7 @@ describe.each([
 })
 
 async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
-  const { clock, place } = clocked
+  const { clock, place, isDatabaseClocked } = clocked
   const moving = await startMoving(400, 400)
   undo.push(() => moving.stop())
   const load = await startLoad(place, {
@@ -99,7 +99,10 @@ async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
     }
   }
   const acknowledged = await load.stop()
-  expect(load.others()).toEqual({})
+  const { 503: unavailable = 0, ...others } = load.others()
+  expect(others).toEqual({})
+  // PostgreSQL measures its time limits with the clock that is set, and ends transactions early.
+  if (!isDatabaseClocked) expect(unavailable).toBe(0)
   expect(await load.missing()).toEqual(NOTHING)
   await moving.isWhole(place, migrationId)
   const runs = await mostRuns(clocked)
@@ -107,7 +110,7 @@ async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
   expect(await longestSession(clocked)).toBeLessThan(7 * DAY + 60_000)
   figure(
     `the clock of ${whose} jumps by hours and days, ahead and back`,
-    `all of ${countsOf(acknowledged)} there, a migration whole; the slowest request beside it ${Math.round(slowest)} ms; ` +
+    `all of ${countsOf(acknowledged)} there, a migration whole; ${unavailable} requests got 503; the slowest request beside it ${Math.round(slowest)} ms; ` +
       `no schedule ran more than ${runs} times in these minutes, none stood still; sessions and rates as they should be`,
   )
 }
