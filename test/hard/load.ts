@@ -174,7 +174,7 @@ async function storedCaptures(place: Place, tokens: string[]): Promise<Set<strin
 async function pathsOf(place: Place, id: string): Promise<string[]> {
   const paths: string[] = []
   for (let cursor = ''; ;) {
-    const answer = await place.api(`/api/webhook/endpoints/${id}/requests?limit=500${cursor}`)
+    const answer = await read(place, `/api/webhook/endpoints/${id}/requests?limit=500${cursor}`)
     const page = (await answer.json()) as {
       requests: { path: string }[]
       nextCursor: string | null
@@ -189,7 +189,7 @@ async function pathsOf(place: Place, id: string): Promise<string[]> {
 async function unheard(place: Place, ips: Set<string>): Promise<string[]> {
   const missing: string[] = []
   for (const ip of ips) {
-    const { data } = (await (await place.api(`/api/v1/abuse/check?ip=${ip}`)).json()) as {
+    const { data } = (await (await read(place, `/api/v1/abuse/check?ip=${ip}`)).json()) as {
       data: { totalReports: number }
     }
     if (data.totalReports === 0) missing.push(ip)
@@ -200,7 +200,8 @@ async function unheard(place: Place, ips: Set<string>): Promise<string[]> {
 async function takenReports(place: Place, domainId: string): Promise<Set<string>> {
   const taken = new Set<string>()
   for (let page = 1; ; page++) {
-    const answer = await place.api(
+    const answer = await read(
+      place,
       `/api/v1/dmarc/domains/${domainId}/reports?limit=100&page=${page}`,
     )
     const { data } = (await answer.json()) as {
@@ -214,4 +215,13 @@ async function takenReports(place: Place, domainId: string): Promise<Set<string>
 async function watchedHosts(place: Place): Promise<Set<string>> {
   const text = await (await place.api('/api/v1/monitoring/hosts')).text()
   return new Set([...text.matchAll(/"host":"([^"]+)"/g)].map(([, host = '']) => host))
+}
+
+/** Reads what is stored, and waits where the rate of the account is used up. */
+async function read(place: Place, path: string): Promise<Response> {
+  for (;;) {
+    const answer = await place.api(path)
+    if (answer.status !== 429) return answer
+    await sleep(Number(answer.headers.get('retry-after') ?? 1) * 1_000)
+  }
 }
