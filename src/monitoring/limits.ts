@@ -60,7 +60,10 @@ export const MISSED_CHECKS = 3
 export const FREQUENT_CHANGES = 3
 export const FREQUENT_CHANGES_WINDOW_MS = 7 * DAY_MS
 
-/** Days over which availability is computed; `monitored_recent_states` in PostgreSQL keeps a day more. */
+/**
+ * Days over which availability is computed. The function `monitored_recent_states` of the database
+ * keeps a day more.
+ */
 export const AVAILABILITY_DAYS = 30
 
 /** Days of a timeline, hosts of the workspace’s timeline, and what one host adds to it. */

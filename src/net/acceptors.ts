@@ -61,7 +61,7 @@ export async function acceptWaiting(server: HttpServer, milliseconds: number): P
   let hasAccepted = true
   const note = () => (hasAccepted = true)
   server.on('connection', note)
-  // The present turn may have looked at the ports already.
+  // This turn may have polled the ports already.
   await nextTurn()
   while (hasAccepted && performance.now() < end) {
     hasAccepted = false

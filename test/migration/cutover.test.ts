@@ -159,6 +159,16 @@ describe('the cut-over of a domain', () => {
         where migration_id in (select id from migration where batch_id = $1)`,
       [id],
     )
+  /** After a check. */
+  async function countDuePasses(id: string): Promise<number> {
+    await call(`/${id}/cutover/check`, {})
+    const { rows } = await fresh.pool.query<{ due: number }>(
+      `select count(*)::int as due from migration_sync join migration on migration.id = migration_id
+        where batch_id = $1 and next_at <= now()`,
+      [id],
+    )
+    return rows[0]?.due ?? Number.NaN
+  }
   const find = async (id: string) => (await call<Cutover>(`/${id}/cutover`)).data
   /** Has it checked until it is as expected: a busy name server may be late. */
   const checked = (id: string, expected: object) =>
@@ -224,6 +234,8 @@ describe('the cut-over of a domain', () => {
     const watched = await checked(id, {
       quiet: { newMessages: 1, withNewMessages: 1, unwatched: 0 },
     })
+    // The passes have just begun, so that another check does not start further ones.
+    await expect.poll(() => countDuePasses(id)).toBe(0)
     expect(watched.quiet.mailboxes).toMatchObject([{ source: users[0], messages: 1 }])
     // A date of a mail server has no fraction of a second, so it may be that of the switch.
     const { since, lastArrivalAt } = watched.quiet

@@ -1,4 +1,4 @@
--- What the last days of a host are computed from, for the list of all hosts: see `lastDays`. Null until the next check
+-- What the last days of a host are computed from, for the list of all hosts: see `LastDays`. Null until the next check
 -- of a host that is older than these columns.
 alter table monitored_host add column recent_states text, add column first_certificate text;
 alter table monitored_host alter column recent_states set default '', alter column first_certificate set default '';
