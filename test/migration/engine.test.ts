@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
 import { stringOf } from '../../src/net/imap/connection/response.ts'
@@ -5,6 +6,7 @@ import { startCourier } from '../servers/courier.ts'
 import { startCyrus } from '../servers/cyrus.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
+import { startImapAccountFake } from '../servers/imap-account-fake.ts'
 import { startProxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, inside, mail, read, type Letter } from './mailbox.ts'
 import { migrate } from './run.ts'
@@ -356,6 +358,29 @@ describe('a migration between real servers', () => {
     expect(stopped).toMatchObject({ code: 'over_quota' })
     expect(failures).toHaveLength(1)
     await tight.stop()
+  })
+
+  it('copies over all connections, also those that were ready before the folder was open', async () => {
+    const signedIn = new Set<number>()
+    const body = (uid: number) => Buffer.from(`Message-ID: <${uid}@one.test>\r\n\r\nText\r\n`)
+    const source = await startImapAccountFake(
+      { INBOX: { count: 4_000, body } },
+      undefined,
+      ({ name, connection }) => {
+        if (name === 'LOGIN') signedIn.add(connection)
+        // The folder is open once its messages are listed.
+        return name === 'UID SEARCH' ? waitUntilAllAreReady() : undefined
+      },
+    )
+    async function waitUntilAllAreReady(): Promise<void> {
+      await expect.poll(() => signedIn.size).toBe(4)
+      await sleep(300)
+    }
+    const there = await account(dovecot)
+    expect(await migrate(source, there)).toMatchObject({ state: 'completed', failures: [] })
+    const copying = source.commands.filter(({ args }) => args.includes('BODY.PEEK[]'))
+    expect(new Set(copying.map(({ connection }) => connection)).size).toBeGreaterThan(1)
+    await source.close()
   })
 
   it('works with fewer connections (38)', async () => {

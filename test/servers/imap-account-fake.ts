@@ -24,14 +24,17 @@ export type FakeFolder = {
  * An IMAP server from which an account can be copied: for what only Gmail does, for messages that
  * no real server would take, and for folders too large to fill. Names are one character a byte, as
  * they go over the wire.
+ * @param hold a command is answered when what it returns has resolved
  */
 export async function startImapAccountFake(
   folders: Record<string, FakeFolder>,
   capability = 'IMAP4rev1 LITERAL+ UIDPLUS',
+  hold: (command: FakeCommand) => Promise<void> | undefined = () => undefined,
 ): Promise<ImapFake> {
   const open = new Map<number, FakeFolder>()
 
-  function script(command: FakeCommand, reply: Reply): boolean {
+  async function script(command: FakeCommand, reply: Reply): Promise<boolean> {
+    await hold(command)
     const { name, args, connection, literals } = command
     const asked = /"([^"]*)"/.exec(args)?.[1] ?? String(literals[0]?.toString('latin1'))
     const folder = folders[asked]

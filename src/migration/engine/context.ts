@@ -63,8 +63,8 @@ export type FolderCopy = {
   readonly folderState: FolderState | null
   /** Messages that no batch has yet. Other connection pairs can help with them. */
   readonly waiting: number
-  /** Resolves when the number of messages is known. */
-  readonly opened: Promise<void>
+  /** Resolves when batches are copied, so that other pairs can help, or when the folder has ended. */
+  readonly begun: Promise<void>
   /**
    * Copies the whole folder. Errors of this folder alone go to the journal; errors of the whole
    * migration are thrown.

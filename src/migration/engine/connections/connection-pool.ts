@@ -160,7 +160,7 @@ function countWaiting({ folder, folderState, waiting }: FolderCopy): number {
 /** False when no folder has enough messages left. */
 async function helpLargest(pair: ConnectionPair, copies: readonly FolderCopy[]): Promise<boolean> {
   const running = copies.filter(({ state }) => state === 'running')
-  await Promise.all(running.map(({ opened }) => opened))
+  await Promise.all(running.map(({ begun }) => begun))
   const [most] = running.toSorted((a, b) => b.waiting - a.waiting)
   if (!most || most.waiting < ENGINE_LIMITS.messagesPerConnection / 2) return false
   await most.help(pair)

@@ -25,13 +25,13 @@ export function createFolderCopy(migration: MigrationContext, route: FolderRoute
 class ImapFolderCopy implements FolderCopy {
   readonly folder: FolderRoute['folder']
   readonly bytes: FolderRoute['bytes']
-  readonly opened: Promise<void>
+  readonly begun: Promise<void>
   state: FolderCopy['state'] = 'waiting'
 
   readonly #migration: MigrationContext
   readonly #mapped: FolderRoute['mapped']
   readonly #copier: FolderCopier
-  readonly #markOpened: () => void
+  readonly #markBegun: () => void
   #open: OpenFolder | null = null
   /** The batches that other connection pairs can help with now. */
   #queue: BatchQueue | null = null
@@ -39,8 +39,8 @@ class ImapFolderCopy implements FolderCopy {
 
   constructor(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.opened = promise
-    this.#markOpened = resolve
+    this.begun = promise
+    this.#markBegun = resolve
     this.folder = folder
     this.bytes = bytes
     this.#migration = migration
@@ -69,7 +69,7 @@ class ImapFolderCopy implements FolderCopy {
     } catch (error) {
       await this.#stop(error)
     } finally {
-      this.#markOpened()
+      this.#markBegun()
       this.#migration.changed()
     }
   }
@@ -123,7 +123,6 @@ class ImapFolderCopy implements FolderCopy {
     )
     this.#open = at
     this.#noteName(at.destinationFolder.path)
-    this.#markOpened()
     migration.changed()
     const synced = migration.sync?.folder(this.folder.path) ?? null
     if (synced?.relocations) await this.#relocate(pair, at, synced.relocations)
@@ -206,6 +205,7 @@ class ImapFolderCopy implements FolderCopy {
     // Without UIDPLUS, the outcome of only one open batch can be found out.
     const isSingle = !isTrusted || !wire.capabilities.has('UIDPLUS')
     this.#queue = isSingle ? null : queue
+    this.#markBegun()
     try {
       await copier.work(pair, at, queue, isSingle ? 1 : ENGINE_LIMITS.batchesInProgress)
     } finally {

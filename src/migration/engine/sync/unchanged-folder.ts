@@ -17,7 +17,7 @@ export function createUnchangedFolder(
     state: 'done',
     folderState: new FolderState(journal, folder.path, saved),
     waiting: 0,
-    opened: Promise.resolve(),
+    begun: Promise.resolve(),
     run: nothing,
     count: nothing,
     help: nothing,
