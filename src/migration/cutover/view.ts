@@ -1,4 +1,6 @@
+import type { Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
 import { countBatchProofs } from '../proof/store.ts'
 import { quietSince } from './advance.ts'
 import { switchEverywhereAt, ttlEverywhereAt } from './dns-facts.ts'
@@ -9,10 +11,16 @@ import { describeOpenStep } from './open-step.ts'
 import { openStepOf, type StepRow } from './steps.ts'
 import { findCutover, listSteps, type CutoverRow } from './store.ts'
 
-/** Reads the last cut-over of a batch as the API shows it; null without one. */
-export async function findShownCutover(db: Db, batchId: string) {
-  const row = await findCutover(db, batchId)
-  return row ? showCutover(db, row) : null
+/** Reads the last cut-over of a batch as the API shows it, as of one time; null without one. */
+export async function findShownCutover(db: Kysely<DB>, batchId: string) {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      const row = await findCutover(trx, batchId)
+      return row ? showCutover(trx, row) : null
+    })
 }
 
 async function showCutover(db: Db, row: CutoverRow) {

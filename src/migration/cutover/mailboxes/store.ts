@@ -22,7 +22,7 @@ export async function listCopiesAfter(
 
 export type Arrivals = { mailboxId: string; messages: number; lastAt: Date }
 
-/** Replaces the new messages of mailboxes, and returns the time of the last one. */
+/** Replaces the new messages of mailboxes. */
 export async function saveArrivals(
   db: Db,
   cutoverId: string,
@@ -33,12 +33,15 @@ export async function saveArrivals(
     arrivals.map(({ messages }) => messages),
     arrivals.map(({ lastAt }) => lastAt.toISOString()),
   ]
-  await sql`insert into migration_cutover_mailbox (cutover_id, mailbox_id, messages, last_arrival_at)
-    select ${cutoverId}, * from unnest(${columns[0]}::uuid[], ${columns[1]}::integer[], ${columns[2]}::timestamptz[])
-    on conflict (cutover_id, mailbox_id) do update
-      set messages = excluded.messages, last_arrival_at = excluded.last_arrival_at`.execute(db)
-  await sql`update migration_cutover set last_arrival_at = (
-    select max(last_arrival_at) from migration_cutover_mailbox where cutover_id = ${cutoverId})
+  // In one statement, because people read both: the messages, and when the last one arrived.
+  await sql`with saved as (
+      insert into migration_cutover_mailbox (cutover_id, mailbox_id, messages, last_arrival_at)
+      select ${cutoverId}, * from unnest(${columns[0]}::uuid[], ${columns[1]}::integer[], ${columns[2]}::timestamptz[])
+      on conflict (cutover_id, mailbox_id) do update
+        set messages = excluded.messages, last_arrival_at = excluded.last_arrival_at
+      returning last_arrival_at)
+    update migration_cutover
+    set last_arrival_at = greatest(last_arrival_at, (select max(last_arrival_at) from saved))
     where id = ${cutoverId}`.execute(db)
 }
 
