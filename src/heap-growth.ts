@@ -1,7 +1,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** V8 would grow it to 64 MB. More than this costs memory and saves no measurable time. */
+/** Of a process that only runs jobs. V8 would grow it to 64 MB, which saves those no time. */
 const MAX_YOUNG_BYTES = 16 * 1024 ** 2
 
 /**
@@ -11,10 +11,7 @@ const MAX_YOUNG_BYTES = 16 * 1024 ** 2
  */
 const GROWTH_PERCENT = 70
 
-/** Milliseconds between two checks of one that is full size: V8 shrinks it when little happens. */
-const RECHECK_MS = 10_000
-
-let observer: PerformanceObserver | undefined
+let isLimited = false
 
 /**
  * Keeps V8’s young generation at its first size, two megabytes: the modules that are loaded at the
@@ -25,21 +22,23 @@ export function holdYoungGeneration(): void {
 }
 
 /**
- * Lets V8’s heap grow with the load, within limits: the young generation up to a size, the whole in
- * proportion to the objects in use. V8 has these limits only as options of the command line, which
- * whoever starts the program would have to know.
+ * Lets V8’s heap grow with the load, within limits: the whole in proportion to the objects in use,
+ * and the young generation of a process that only runs jobs up to a size. V8 has these limits only
+ * as options of the command line, which whoever starts the program would have to know.
+ * @param servesRequests whether V8 may choose the size of the young generation: requests that wait
+ *   for a commit together would be moved by each collection of a small one
  */
-export function limitHeapGrowth(): void {
-  if (observer) return
+export function limitHeapGrowth({ servesRequests = false } = {}): void {
+  if (isLimited) return
+  isLimited = true
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
-  let nextCheck = 0
-  // It is announced after each collection, and V8 grows it only in a collection.
-  observer = new PerformanceObserver(() => {
-    if (performance.now() < nextCheck) return
-    const isFull = youngBytes() >= MAX_YOUNG_BYTES
-    allowGrowth(!isFull)
-    if (isFull) nextCheck = performance.now() + RECHECK_MS
-  })
+  allowGrowth(true)
+  if (!servesRequests) boundYoungGeneration()
+}
+
+/** The size is announced after each collection, and V8 grows it only in a collection. */
+function boundYoungGeneration(): void {
+  const observer = new PerformanceObserver(() => allowGrowth(youngBytes() < MAX_YOUNG_BYTES))
   observer.observe({ entryTypes: ['gc'] })
 }
 

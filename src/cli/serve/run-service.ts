@@ -34,7 +34,7 @@ export async function runService(json: boolean): Promise<number> {
 async function startLimited(config: Config, log: Logger, isJson: boolean): Promise<RunningService> {
   const service = await startAllProcesses(config, log, { isJson })
   flushCompileCache()
-  limitHeapGrowth()
+  limitHeapGrowth({ servesRequests: config.ROLES.includes('web') })
   return service
 }
 

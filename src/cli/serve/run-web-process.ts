@@ -27,7 +27,7 @@ async function start({ place, number, isJson }: Extract<ToProcess, { type: 'star
   }
   const options = { processNumber: number }
   const started = await startService(own, log.child({ process: number }), undefined, options)
-  limitHeapGrowth()
+  limitHeapGrowth({ servesRequests: true })
   return started
 }
 
