@@ -1,11 +1,12 @@
 // Imports an mbox file into Dovecot, in turn with a bare APPEND of the same messages from memory.
-// node bench/migration/import.ts [megabytes] [rounds]; with PORTREEVE, the program is the installed
+// node bench/migration/import.ts [megabytes] [rounds] [--apart]; with PORTREEVE, the program is the installed
 // package in that folder instead of the sources.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { createAppender } from '../../src/net/imap/append/append.ts'
 import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
@@ -16,6 +17,7 @@ import { memoryMb, processUsage } from '../process-usage.ts'
 const FOLDER = process.env['PORTREEVE'] ?? join(import.meta.dirname, '..', '..')
 const PROGRAM = join(FOLDER, 'bin', 'portreeve.js')
 const CONNECTIONS = 4
+const [SERVER_CORE, CLIENT_CORE] = [1, 0]
 const BATCH_MESSAGES = 40
 const LINE = 'A line of text that is about as long as the lines of mail are, or base64.\n'
 
@@ -106,9 +108,12 @@ function whileAlive(read: () => number): number {
   }
 }
 
-export async function run(megabytes = 2_048, rounds = 1): Promise<string> {
+/** @param isApart whether server and client have a core each, as on two machines */
+export async function run(megabytes = 2_048, rounds = 1, isApart = false): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-import-'))
+  if (isApart) runOn(SERVER_CORE)
   const server = await startDovecot()
+  if (isApart) runOn(CLIENT_CORE)
   const rows: string[] = []
   try {
     const file = join(folder, 'Mail.mbox')
@@ -137,10 +142,21 @@ export async function run(megabytes = 2_048, rounds = 1): Promise<string> {
   }
 }
 
+/** Moves this process to a core, and those that it starts from now on. */
+function runOn(core: number): void {
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', `${core}`, `${process.pid}`])
+}
+
 /** Empties the write cache, so that a contender does not wait for what the one before wrote. */
 function writeAll(): void {
   execFileSync('sync')
 }
 
-if (import.meta.main)
-  console.log(await run(Number(process.argv[2] ?? 2_048), Number(process.argv[3] ?? 1)))
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { apart: { type: 'boolean', default: false } },
+  })
+  const [megabytes, rounds] = positionals.map(Number)
+  console.log(await run(megabytes, rounds, values.apart))
+}
