@@ -13,6 +13,13 @@ const LARGE_BODY_BYTES = 64 * 1024
 const MAX_CONCURRENT_LARGE_BODIES = 2
 
 /**
+ * Milliseconds per mebibyte for which a large body keeps its place after the response. Parsing and
+ * validating it occupied the process for about 30 ms per mebibyte, so one account gets about a
+ * quarter of the process.
+ */
+const BODY_REST_MS_PER_MIB = 4 * MAX_CONCURRENT_LARGE_BODIES * 30
+
+/**
  * Responses of at least this size occupy memory until the client has read them, so they count until
  * then.
  */
@@ -22,7 +29,7 @@ const LARGE_ANSWER_BYTES = 256 * 1024
  * Milliseconds per mebibyte for which a large response keeps its place. Building it occupied the
  * process for about 10 ms per mebibyte, so one account gets at most half of the process.
  */
-const REST_MS_PER_MIB = 2 * MAX_CONCURRENT * 10
+const ANSWER_REST_MS_PER_MIB = 2 * MAX_CONCURRENT * 10
 
 /** Waiting requests of one account. */
 const MAX_WAITING = 200
@@ -30,8 +37,8 @@ const RETRY_AFTER_SECONDS = 2
 
 type Turn = () => void
 type Share = { running: number; waiting: Turn[] }
-/** The queue that a request waits in. */
-type Subject = { key: string; maxConcurrent: number }
+/** The queue that a request waits in, and how long it keeps its place for each byte of its body. */
+type Subject = { key: string; maxConcurrent: number; restMsPerMib: number }
 
 /**
  * Limits concurrent requests per account: requests beyond the limit wait in order of arrival.
@@ -48,12 +55,18 @@ export function limitConcurrency(app: App): void {
     const subject = subjectOf(request)
     if (subject === null) return payload
     const leave = await enter(shares, subject, reply)
-    leaving.set(request, leave)
+    const { socket } = request.raw
+    const readBefore = socket.bytesRead
+    const rest = (answerMs = 0) => {
+      const bodyMs = inMib(socket.bytesRead - readBefore) * subject.restMsPerMib
+      if (bodyMs + answerMs === 0) leave()
+      else setTimeout(leave, bodyMs + answerMs).unref()
+    }
+    leaving.set(request, rest)
     // After a response, a disconnect or a broken connection.
     finished(reply.raw, { readable: false }, () => {
       const bytes = partsBytes(request) ?? largeAnswers.get(request) ?? 0
-      if (bytes < LARGE_ANSWER_BYTES) leave()
-      else setTimeout(leave, (bytes / 2 ** 20) * REST_MS_PER_MIB).unref()
+      rest(bytes < LARGE_ANSWER_BYTES ? 0 : inMib(bytes) * ANSWER_REST_MS_PER_MIB)
     })
     return payload
   })
@@ -69,10 +82,17 @@ function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subje
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   const who = caller?.workspaceId ?? clientNetwork(ip)
   if (encoding !== undefined || Number(length ?? 0) > LARGE_BODY_BYTES)
-    return { key: `large ${who}`, maxConcurrent: MAX_CONCURRENT_LARGE_BODIES }
+    return {
+      key: `large ${who}`,
+      maxConcurrent: MAX_CONCURRENT_LARGE_BODIES,
+      restMsPerMib: BODY_REST_MS_PER_MIB,
+    }
   const hasOwnLimit = typeof routeOptions.config.limit === 'string'
-  return caller && !hasOwnLimit ? { key: who, maxConcurrent: MAX_CONCURRENT } : null
+  if (!caller || hasOwnLimit) return null
+  return { key: who, maxConcurrent: MAX_CONCURRENT, restMsPerMib: 0 }
 }
+
+const inMib = (bytes: number) => bytes / 2 ** 20
 
 /**
  * Waits for the request’s turn.
