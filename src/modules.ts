@@ -1,5 +1,7 @@
+import { findReading } from './abuse/abuse-mails/bounces/store.ts'
 import { createAbuseModule } from './abuse/module.ts'
 import { readSystems } from './abuse/reputation/systems.ts'
+import type { Config } from './config.ts'
 import { createAccountsModule } from './accounts/module.ts'
 import { accountUsagesRoute, usageRoute } from './accounts/own-data/usage-routes.ts'
 import { installedWorkspacesRoutes } from './accounts/workspaces/administration-routes.ts'
@@ -10,7 +12,8 @@ import { createDelistingModule } from './delisting/module.ts'
 import { checkBackups } from './diagnostics/backups/check-backups.ts'
 import { watchBackups } from './diagnostics/backups/watch-backups.ts'
 import { createCheckServices } from './diagnostics/check-services.ts'
-import { healthRoute } from './diagnostics/health/health.ts'
+import { checkBounces } from './diagnostics/health/check-bounces.ts'
+import { healthRoute, type HealthOptions } from './diagnostics/health/health.ts'
 import { createDiagnosticsModule } from './diagnostics/module.ts'
 import { createDigestModule } from './digest/module.ts'
 import { createDmarcModule } from './dmarc/module.ts'
@@ -34,6 +37,7 @@ import type { AppContext, Module } from './module.ts'
 import { createMonitoringModule } from './monitoring/module.ts'
 import { readAsnTable } from './protocols/networks/load-asn-table.ts'
 import { readStatus } from './store/archive/status.ts'
+import type { Db } from './store/database.ts'
 import { createWebhooksModule } from './webhooks/module.ts'
 
 export type Modules = { all: Module[]; authHooks: AuthHooks; capture: Capture }
@@ -158,9 +162,7 @@ export async function createModules(
           queue,
           resolver,
           blocklists,
-          ...(config.BACKUP_ARCHIVE && {
-            checkBackups: () => checkBackups(readStatus(config.DATA_DIR), config, new Date()),
-          }),
+          checks: checksOf(config, db),
         }),
     },
     ...(config.BACKUP_ARCHIVE && {
@@ -243,4 +245,15 @@ export async function createModules(
     },
   })
   return { all, authHooks, capture: webhooks.capture }
+}
+
+/** Checks of the parts that the settings switch on, for the health of the service. */
+function checksOf(config: Config, db: Db): HealthOptions['checks'] {
+  const { BACKUP_ARCHIVE, ABUSE_RETURN_MAILBOX: mailbox } = config
+  return [
+    ...(BACKUP_ARCHIVE
+      ? [() => checkBackups(readStatus(config.DATA_DIR), config, new Date())]
+      : []),
+    ...(mailbox ? [async () => checkBounces(await findReading(db, mailbox))] : []),
+  ]
 }

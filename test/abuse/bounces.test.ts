@@ -4,8 +4,10 @@ import {
   createReturnPath,
   readReturnPath,
 } from '../../src/abuse/abuse-mails/bounces/return-path.ts'
+import { findReading } from '../../src/abuse/abuse-mails/bounces/store.ts'
 import { mailReports, type AbuseMailDeps } from '../../src/abuse/abuse-mails/send-mails.ts'
 import { readConfig } from '../../src/config.ts'
+import { checkBounces } from '../../src/diagnostics/health/check-bounces.ts'
 import { createLog } from '../../src/log.ts'
 import { createGuardedFetch } from '../../src/net/http/guarded-fetch.ts'
 import { parseDeliveryStatus } from '../../src/protocols/delivery-status.ts'
@@ -107,19 +109,17 @@ const bounce = (to: string, action: string, status: string) =>
     '',
   ].join('\r\n')
 
-const read = (password = 'secret') =>
+const bounceMailbox = (password = 'secret') => ({
+  host: '127.0.0.1',
+  port: mailbox.port,
+  secure: false,
+  user: 'bounces',
+  password,
+})
+
+const read = (password?: string) =>
   readBounces(
-    {
-      ...deps,
-      resolver: mapResolver(),
-      bounceMailbox: {
-        host: '127.0.0.1',
-        port: mailbox.port,
-        secure: false,
-        user: 'bounces',
-        password,
-      },
-    },
+    { ...deps, resolver: mapResolver(), bounceMailbox: bounceMailbox(password) },
     AbortSignal.timeout(10_000),
   )
 
@@ -190,10 +190,29 @@ it('an email that comes back counts as failed, and its recipient gets none for 9
 }, 30_000)
 
 it('a mailbox that cannot be read is reported', async () => {
+  const checked = async () => checkBounces(await findReading(deps.db, bounceMailbox()))
   await read('wrong')
   expect(await ask('mails/settings')).toMatchObject({ bounces: 'failing' })
+  expect(await checked()).toMatchObject({
+    state: 'bad',
+    sentence: expect.stringMatching(/cannot be read: .* Check ABUSE_RETURN_MAILBOX\.$/),
+  })
   await read()
   expect(await ask('mails/settings')).toMatchObject({ bounces: 'read' })
+  expect(await checked()).toMatchObject({ state: 'good' })
+}, 30_000)
+
+it('the health of the service names the mailbox', async () => {
+  const { token } = await portreeve.addPerson('Root', { admin: true })
+  const response = await portreeve.request('/api/v1/service/health', { token })
+  const { data } = (await response.json()) as { data: { findings: { about: string }[] } }
+  // Of the mailbox in the settings, which is another one than that of this test.
+  expect(data.findings.find(({ about }) => about === 'bounces')).toEqual({
+    about: 'bounces',
+    state: 'doubtful',
+    sentence:
+      'The mailbox of bounced abuse emails was not read yet. The service reads it every 5 minutes.',
+  })
 }, 30_000)
 
 it('only return paths of this service count, and settings fit together', async () => {

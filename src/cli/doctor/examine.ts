@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { readConfig, type Config } from '../../config.ts'
+import { findReading } from '../../abuse/abuse-mails/bounces/store.ts'
 import { checkBackups } from '../../diagnostics/backups/check-backups.ts'
+import { checkBounces } from '../../diagnostics/health/check-bounces.ts'
 import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
 import {
   bad,
@@ -79,17 +81,24 @@ async function dataFolder({ DATA_DIR }: Config): Promise<Finding[]> {
   ]
 }
 
-async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> {
+async function database({
+  DATABASE_URL,
+  DATA_DIR,
+  ABUSE_RETURN_MAILBOX: mailbox,
+}: Config): Promise<Finding[]> {
   if (!DATABASE_URL && databaseIn(DATA_DIR) === null) {
     return [good('database', 'The embedded PostgreSQL will be created at the first start.')]
   }
   try {
-    const { version, now } = await withDatabase((db) => databaseState(db))
+    const { version, now, bounces } = await withDatabase(async (db) => ({
+      ...(await databaseState(db)),
+      bounces: mailbox ? [checkBounces(await findReading(db, mailbox))] : [],
+    }))
     const well = good(
       'database',
       `PostgreSQL ${version} responds and has the schema of this version.`,
     )
-    return DATABASE_URL ? [well, checkClock(now)] : [well]
+    return [well, ...(DATABASE_URL ? [checkClock(now)] : []), ...bounces]
   } catch (error) {
     if (error instanceof Fault) return [bad('database', error.message)]
     throw error

@@ -12,8 +12,8 @@ import { Health } from '../shapes.ts'
 export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & {
   db: Kysely<DB>
   queue: Queue
-  /** The state of the backups; undefined without an archive. */
-  checkBackups?: (() => Finding) | undefined
+  /** Checks of what the settings switch on, such as backups. */
+  checks: (() => Finding | Promise<Finding>)[]
 }
 
 /** Whether this Portreeve is well: `/api/v1/service/health`, for administrators. */
@@ -36,13 +36,13 @@ export function healthRoute(app: App, options: HealthOptions): void {
   )
 }
 
-async function checkHealth({ db, resolver, blocklists, queue, checkBackups }: HealthOptions) {
-  const [{ now, ...database }, dns, lists, jobs] = await Promise.all([
+async function checkHealth({ db, resolver, blocklists, queue, checks }: HealthOptions) {
+  const [{ now, ...database }, dns, lists, jobs, others] = await Promise.all([
     databaseState(db),
     checkResolver(resolver),
     checkBlocklists(blocklists),
     queue.stats(),
+    Promise.all(checks.map((check) => check())),
   ])
-  const backups = checkBackups ? [checkBackups()] : []
-  return { findings: [dns, ...lists, checkClock(now), ...backups], database, jobs }
+  return { findings: [dns, ...lists, checkClock(now), ...others], database, jobs }
 }

@@ -16,7 +16,14 @@ import { MAX_BOUNCE_BYTES } from '../limits.ts'
 import { bounced } from '../messages.ts'
 import { hashEmail } from '../opt-out.ts'
 import { readReturnPath } from './return-path.ts'
-import { findPosition, markBounced, saveBounce, savePosition, saveReading } from './store.ts'
+import {
+  accountOf,
+  findPosition,
+  markBounced,
+  saveBounce,
+  savePosition,
+  saveReading,
+} from './store.ts'
 
 export type BounceDeps = {
   db: Kysely<DB>
@@ -32,7 +39,7 @@ export type BounceDeps = {
 export async function readBounces(deps: BounceDeps, signal: AbortSignal): Promise<void> {
   const { db, log, clock, bounceMailbox: mailbox } = deps
   if (!mailbox) return
-  const account = `${mailbox.user}@${mailbox.host}:${mailbox.port}`
+  const account = accountOf(mailbox)
   const record = (problem: string | null) =>
     saveReading(db, account, { at: new Date(clock()), problem })
   try {

@@ -1,9 +1,14 @@
 import { sql, type Transaction } from 'kysely'
 import type { ReadPosition } from '../../../net/imap/fetch/read-inbox.ts'
+import type { ImapAddress } from '../../../setting-values.ts'
 import type { Db } from '../../../store/database.ts'
 import type { DB } from '../../../store/tables.ts'
 
-export type BounceMailboxRow = ReadPosition & { readAt: Date | null; problem: string | null }
+/** The account of a mailbox, by which what was read of it is stored. */
+export const accountOf = ({ user, host, port }: ImapAddress) => `${user}@${host}:${port}`
+
+/** `problem`: why it could not be read last time. */
+type Reading = { readAt: Date | null; problem: string | null }
 
 /** How far the mailbox was read; another account begins at its first message. */
 export async function findPosition(db: Db, account: string): Promise<ReadPosition> {
@@ -41,6 +46,15 @@ export async function saveReading(
       read_at = coalesce(excluded.read_at, abuse_bounce_mailbox.read_at)
     returning (select problem from before) as before`.execute(db)
   return (rows[0]?.before ?? null) !== problem
+}
+
+/** The last reading of a mailbox; undefined before the first. */
+export async function findReading(db: Db, mailbox: ImapAddress): Promise<Reading | undefined> {
+  return db
+    .selectFrom('abuseBounceMailbox')
+    .select(['readAt', 'problem'])
+    .where('account', '=', accountOf(mailbox))
+    .executeTakeFirst()
 }
 
 export async function findProblem(db: Db): Promise<string | null> {
