@@ -252,7 +252,7 @@ function checksOf(config: Config, db: Db): HealthOptions['checks'] {
   const { BACKUP_ARCHIVE, ABUSE_RETURN_MAILBOX: mailbox } = config
   return [
     ...(BACKUP_ARCHIVE
-      ? [() => checkBackups(readStatus(config.DATA_DIR), config, new Date())]
+      ? [async () => checkBackups(readStatus(config.DATA_DIR), config, new Date())]
       : []),
     ...(mailbox ? [async () => checkBounces(await findReading(db, mailbox))] : []),
   ]

@@ -13,7 +13,7 @@ export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & {
   db: Kysely<DB>
   queue: Queue
   /** Checks of what the settings switch on, such as backups. */
-  checks: (() => Finding | Promise<Finding>)[]
+  checks: (() => Promise<Finding>)[]
 }
 
 /** Whether this Portreeve is well: `/api/v1/service/health`, for administrators. */
