@@ -44,9 +44,12 @@ export async function createChecker() {
   const document = JSON.parse(
     readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8'),
   ) as Document
-  const ajv = new Validator({ strict: false, allErrors: true, validateFormats: true })
+  // With `inlineRefs`, a schema is compiled again for every answer that contains it.
+  const options = { strict: false, allErrors: true, validateFormats: true, inlineRefs: false }
+  const ajv = new Validator(options)
   formats.default(ajv)
-  ajv.addSchema({ $id: 'openapi', components: strict(document.components) as object })
+  for (const [name, schema] of Object.entries(document.components.schemas))
+    ajv.addSchema(local(strict(schema)) as Schema, idOf(name))
   const patterns = Object.keys(document.paths)
     // Literal paths take precedence over parameters, as in the router.
     .toSorted((a, b) => a.split('{').length - b.split('{').length)
@@ -54,13 +57,15 @@ export async function createChecker() {
       path,
       pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
     }))
+  const patternsOf = (method: string) =>
+    patterns.filter(({ path }) => document.paths[path]?.[method])
+  const byMethod = new Map<string, typeof patterns>()
   const known = new Map<string, ValidateFunction | null>()
 
   return async (method: string, response: Response): Promise<void> => {
     const { pathname } = new URL(response.url)
-    const path = patterns.find(
-      ({ path: one, pattern }) => pattern.test(pathname) && document.paths[one]?.[method],
-    )?.path
+    if (!byMethod.has(method)) byMethod.set(method, patternsOf(method))
+    const path = byMethod.get(method)?.find(({ pattern }) => pattern.test(pathname))?.path
     const place = `${method.toUpperCase()} ${path ?? 'a path that is not described'} ${response.status}`
     if (!known.has(place))
       known.set(
@@ -92,7 +97,11 @@ function validatorOf(
   const name = found?.$ref?.split('/').at(-1)
   const { content } = (name === undefined ? found : document.components.responses[name]) ?? {}
   const schema = content?.['application/json']?.schema
-  return schema ? ajv.compile(local(strict(schema)) as Schema) : null
+  if (!schema) return null
+  // Most answers are failures, whose schema is the component itself.
+  const component = /^#\/components\/schemas\/(\w+)$/.exec(String(schema['$ref']))?.[1]
+  if (component !== undefined) return ajv.getSchema(idOf(component)) ?? null
+  return ajv.compile(local(strict(schema)) as Schema)
 }
 
 /** The schema without additional properties, so that an undocumented field is found. */
@@ -112,9 +121,13 @@ function isProperties(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** References into the components, from a schema that stands alone. */
+/** The schema with references to the schemas of `openapi.json` by their ids. */
 function local(value: unknown): unknown {
   return JSON.parse(
-    JSON.stringify(value).replaceAll('"#/components/', '"openapi#/components/'),
+    JSON.stringify(value).replace(/"#\/components\/schemas\/(\w+)"/g, (_, name: string) =>
+      JSON.stringify(idOf(name)),
+    ),
   ) as unknown
 }
+
+const idOf = (name: string) => `https://openapi.test/${name}`

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * these are long because of what they wait for, and one that starts last runs alone.
  */
 const LONGEST = [
-  // Collects garbage all the time: first, while the process has little of it.
+  // Collects garbage forty times: first, while the process has little of it.
   'test/net/imap/copy',
   'test/browser/accessibility',
   'test/browser/layout-shift',

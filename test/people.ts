@@ -7,6 +7,13 @@ import type { DB } from '../src/store/tables.ts'
 const hashes = new Map<string, Promise<string>>()
 
 /**
+ * The password of a test's person. Alice1 and Alice2 have the same one, so that it is hashed once.
+ */
+export function passwordOf(name: string): string {
+  return `the password of ${name.replace(/\d+$/, '')}`
+}
+
+/**
  * Inserts an account that signs in with this password, without the checks of `createAccount`. Hashes
  * each password once per test file, which takes a tenth of a second of processor time.
  */

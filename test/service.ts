@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
-import { addAccount } from './people.ts'
+import { addAccount, passwordOf } from './people.ts'
 import { issueToken } from '../src/accounts/tokens/tokens.ts'
 import { insertMembership, insertWorkspace } from '../src/accounts/workspaces/store.ts'
 import { readConfig, type Plan } from '../src/config.ts'
@@ -74,7 +74,7 @@ export async function startTestService(
     { plan = 'free', admin = false } = {},
   ) => {
     const email = `${name.toLowerCase()}@people.test`
-    const password = `the password of ${name}`
+    const password = passwordOf(name)
     const { id } = await addAccount(database.db, { email, password, name, plan, admin })
     return { id, email, password, token: await addToken(database, id, id) }
   }

@@ -2,7 +2,7 @@ import { abuseRoutes } from '../../src/abuse/routes.ts'
 import { createAbuseServices } from '../../src/abuse/create-services.ts'
 import type { Systems } from '../../src/abuse/reputation/systems.ts'
 import { sweepAndPublish } from '../../src/abuse/export/list-publisher.ts'
-import { addAccount } from '../people.ts'
+import { addAccount, passwordOf } from '../people.ts'
 import { ownOrigins } from '../../src/accounts/sign-in/auth-settings.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
@@ -158,7 +158,7 @@ export async function startAbuse(
       const email = `${name.toLowerCase()}@people.test`
       const person = {
         email,
-        password: `the password of ${name}`,
+        password: passwordOf(name),
         name,
         plan: 'free' as const,
         admin,

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BACKOFF } from '../../src/accounts/sign-in/password-throttle.ts'
+import {
+  BACKOFF,
+  createPasswordThrottle,
+  subjects,
+} from '../../src/accounts/sign-in/password-throttle.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
+import { cookieOf, SECRET_KEY, startAccounts, type AccountsTest, type Person } from './module.ts'
 
 const SIGN_IN = '/api/auth/sign-in/email'
 
@@ -52,6 +56,20 @@ async function guess(times: number, email = alice.email): Promise<number[]> {
   return statuses
 }
 
+/**
+ * Counts as many wrong passwords as that many guesses, without hashing them: each hash takes a
+ * tenth of a second of processor time.
+ */
+async function countWrong(times: number, subject = subjects.email(alice.email)): Promise<void> {
+  const throttle = createPasswordThrottle({ db: database.db, secretKey: SECRET_KEY })
+  for (let i = 0; i < times; i++)
+    await throttle.check(
+      subject,
+      async () => null,
+      () => 'wrong',
+    )
+}
+
 /** Ends the wait. */
 const unblock = () =>
   database.db.updateTable('passwordAttempt').set({ blockedUntil: new Date() }).execute()
@@ -79,7 +97,7 @@ describe('guessing the password of one account from many networks', () => {
   })
 
   it('doubles the wait each time, up to five minutes', async () => {
-    await guess(10)
+    await countWrong(10)
     const waits: number[] = []
     for (let i = 0; i < 7; i++) {
       await unblock()
@@ -96,28 +114,33 @@ describe('guessing the password of one account from many networks', () => {
   })
 
   it('is reset after an hour without a wrong password', async () => {
-    expect((await guess(11)).at(-1)).toBe(429)
+    await countWrong(10)
+    expect(await guess(1)).toEqual([429])
     const long = new Date(Date.now() - 3_700_000)
     await database.db
       .updateTable('passwordAttempt')
       .set({ lastFailedAt: long, blockedUntil: long })
       .execute()
-    expect(await guess(11)).toEqual([...Array<number>(10).fill(401), 429])
+    expect(await guess(1)).toEqual([401])
+    await countWrong(9)
+    expect(await guess(1)).toEqual([429])
   })
 
   it('gets the same response for an email without an account', async () => {
     const of = async (email: string) => {
-      await guess(10, email)
       const refused = await signIn({ email, from: '192.0.2.1' })
       const { error, ...rest } = (await refused.json()) as { error: string }
       return [refused.status, error.replace(/\d+/, 'N'), rest]
     }
+    await guess(10, 'nobody@people.test')
+    await countWrong(10, subjects.email(alice.email))
     expect(await of('nobody@people.test')).toEqual(await of(alice.email))
   })
 
   it('does not affect other accounts', async () => {
     const bob = await portreeve.addPerson('Bob')
-    await guess(12)
+    await countWrong(10)
+    expect(await guess(1)).toEqual([429])
     expect((await signIn({ ...bob, from: '203.0.99.1' })).status).toBe(200)
   })
 
@@ -134,7 +157,8 @@ describe('the owner of an account under attack', () => {
   it('can sign in from a known browser in any network', async () => {
     const cookie = cookieOf((await signIn({ ...alice, from: '198.51.100.1' })).headers)
     const device = cookie.split('; ').find((each) => each.startsWith('portreeve.device=')) ?? ''
-    expect((await guess(12)).at(-1)).toBe(429)
+    await countWrong(10)
+    expect(await guess(1)).toEqual([429])
     expect((await signIn({ ...alice, from: '192.0.2.50' })).status).toBe(429)
     expect((await signIn({ ...alice, from: '192.0.2.50', cookie: device, at: other })).status).toBe(
       200,
@@ -145,7 +169,8 @@ describe('the owner of an account under attack', () => {
 
   it('can sign in from a known network without a cookie', async () => {
     expect((await signIn({ ...alice, from: '2001:db8:1:2::1' })).status).toBe(200)
-    expect((await guess(12)).at(-1)).toBe(429)
+    await countWrong(10)
+    expect(await guess(1)).toEqual([429])
     expect((await signIn({ ...alice, from: '2001:db8:1:2:ffff::9', at: other })).status).toBe(200)
     expect((await signIn({ ...alice, from: '2001:db8:1:3::1' })).status).toBe(429)
   })
@@ -153,7 +178,8 @@ describe('the owner of an account under attack', () => {
   it('gets no exception by a cookie of another account', async () => {
     const bob = await portreeve.addPerson('Bob')
     const cookie = cookieOf((await signIn({ ...bob, from: '198.51.100.1' })).headers)
-    await guess(12)
+    await countWrong(10)
+    expect(await guess(1)).toEqual([429])
     expect((await signIn({ ...alice, from: '192.0.2.50', cookie })).status).toBe(429)
   })
 
@@ -205,10 +231,11 @@ describe('the password prompt within a session', () => {
 
   it.each(questions)('cannot be guessed: %s', async (_name, wrong, ask) => {
     const cookie = await portreeve.signIn(alice)
+    await countWrong(7, subjects.session(alice.id))
     const statuses: number[] = []
-    for (let i = 0; i < 12; i++)
+    for (let i = 0; i < 5; i++)
       statuses.push((await ask(`guess ${i}`, cookie, i % 2 === 0 ? portreeve : other)).status)
-    expect(statuses).toEqual([...Array<number>(10).fill(wrong), 429, 429])
+    expect(statuses).toEqual([wrong, wrong, wrong, 429, 429])
     // The right password is not checked meanwhile either; clients elsewhere cannot cause that.
     expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)
     expect((await signIn({ ...alice })).status).toBe(200)
@@ -218,14 +245,17 @@ describe('the password prompt within a session', () => {
 
   it('is counted over all three together', async () => {
     const cookie = await portreeve.signIn(alice)
-    for (let i = 0; i < 10; i++) await questions[i % 3]?.[2](`guess ${i}`, cookie, portreeve)
+    await countWrong(7, subjects.session(alice.id))
+    for (const [, wrong, ask] of questions)
+      expect((await ask('a guess', cookie, portreeve)).status).toBe(wrong)
     for (const [, , ask] of questions)
       expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)
   })
 
   it('is not blocked by guesses at the sign-in', async () => {
     const cookie = await portreeve.signIn(alice)
-    expect((await guess(12)).at(-1)).toBe(429)
+    await countWrong(10)
+    expect(await guess(1)).toEqual([429])
     const answer = await portreeve.request('/api/v1/account/reauthenticate', {
       cookie,
       body: { password: alice.password },

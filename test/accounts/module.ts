@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExportFiles } from '../../src/accounts/own-data/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
-import { addAccount } from '../people.ts'
+import { addAccount, passwordOf } from '../people.ts'
 import { ownOrigins } from '../../src/accounts/sign-in/auth-settings.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
@@ -145,7 +145,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     findSetupLink: () => findSetupLink({ db, secretKey, baseUrl: config.BASE_URL }),
     async addPerson(name: string, rights: { plan?: Plan; admin?: boolean } = {}): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
-      const password = `the password of ${name}`
+      const password = passwordOf(name)
       const { id } = await addAccount(db, { email, password, name, plan: 'free', ...rights })
       const { token } = await issueToken(db, { accountId: id, workspaceId: id }, 'tests')
       return { id, email, password, token }

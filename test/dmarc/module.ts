@@ -1,4 +1,4 @@
-import { addAccount } from '../people.ts'
+import { addAccount, passwordOf } from '../people.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -129,7 +129,7 @@ export async function startDmarc({
       const email = `${name.toLowerCase()}.${(people += 1)}@people.test`
       const account = {
         email,
-        password: `the password of ${name}`,
+        password: passwordOf(name),
         name,
         plan: 'free' as const,
         admin: false,

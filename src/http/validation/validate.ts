@@ -20,20 +20,38 @@ const BODY: AjvOptions = { ...OPTIONS, coerceTypes: false, removeAdditional: tru
 /** Query strings, paths and headers are text, and are converted to the types of the schema. */
 const TEXT: AjvOptions = { ...OPTIONS, coerceTypes: 'array' }
 
+/** One compiler stops at the first problem, the other reports all. */
+type Compilers = { first: Ajv; all: Ajv }
+
+/**
+ * Compiles schemas of a kind of values, each once per process: routes share schemas, and a compiler
+ * compiles the schema of schemas before its first one.
+ */
+type SchemaKind = {
+  compilers: Compilers
+  validators: WeakMap<object, Validator>
+  prepare: (schema: Schema) => Schema
+}
+
+const KINDS: Record<'body' | 'text', SchemaKind> = {
+  body: { compilers: compilersOf(BODY), validators: new WeakMap(), prepare: closed },
+  text: { compilers: compilersOf(TEXT), validators: new WeakMap(), prepare: (schema) => schema },
+}
+
 /**
  * Compiles route schemas into validators whose time and memory grow linearly with the size of a
  * request.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
-  const [body, text] = [compilersOf(BODY), compilersOf(TEXT)]
   return ({ schema, httpPart }) => {
-    if (httpPart === 'body') return boundedValidator(body, closed(schema as Schema))
-    return boundedValidator(text, schema as Schema)
+    const { compilers, validators, prepare } = KINDS[httpPart === 'body' ? 'body' : 'text']
+    const known = validators.get(schema as Schema)
+    if (known) return known
+    const validator = boundedValidator(compilers, prepare(schema as Schema))
+    validators.set(schema as Schema, validator)
+    return validator
   }
 }
-
-/** One compiler stops at the first problem, the other reports all. */
-type Compilers = { first: Ajv; all: Ajv }
 
 function compilersOf(options: AjvOptions): Compilers {
   const compilers = { first: new Ajv(options), all: new Ajv({ ...options, allErrors: true }) }

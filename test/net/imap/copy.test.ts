@@ -57,16 +57,17 @@ describe('a message of 150 MB', () => {
 
       let peak = 0
       const before = liveBuffers()
-      const watch = setInterval(() => (peak = Math.max(peak, liveBuffers() - before)), 25)
+      const measure = () => (peak = Math.max(peak, liveBuffers() - before))
       const appender = createAppender(to.wire, 'INBOX', { permanentFlags: to.permanentFlags })
       for await (const row of fetchBodies(from.wire, [{ uid: 1, size: SIZE }])) {
-        if (row.state !== 'here') throw new Error('the message is gone')
+        if (row.state !== 'here' || Buffer.isBuffer(row.body))
+          throw new Error('the message is gone, or was not streamed')
         const submitted = await appender.submit([
-          { size: row.size, body: row.body, flags: [], internalDate: null },
+          { size: row.size, body: measured(row.body, measure), flags: [], internalDate: null },
         ])
+        measure()
         expect((await submitted.outcomes)[0]?.state).toBe('stored')
       }
-      clearInterval(watch)
       expect(peak).toBeGreaterThan(0)
       expect(peak).toBeLessThan(8 * 1024 * 1024)
 
@@ -76,6 +77,22 @@ describe('a message of 150 MB', () => {
     },
   )
 })
+
+/**
+ * Measures at the first bytes of a message and after every four megabytes: to collect garbage on a
+ * clock takes all the time of a processor in a process with a large heap.
+ */
+async function* measured(chunks: AsyncIterable<Buffer>, measure: () => void) {
+  let left = 0
+  for await (const chunk of chunks) {
+    if (left <= 0) {
+      measure()
+      left = 4 * 1024 * 1024
+    }
+    left -= chunk.length
+    yield chunk
+  }
+}
 
 async function digestOf(wire: Wire): Promise<string> {
   for await (const row of fetchBodies(wire, [{ uid: 1, size: SIZE }])) {
