@@ -199,10 +199,14 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request) => {
       const { workspaceId } = callerOf(request)
       const { id } = request.params
-      return {
-        success: true,
-        responseSecret: await replaceResponseSecret(deps, workspaceId, id, request.body.secret),
-      }
+      const { secret, token } = await replaceResponseSecret(
+        deps,
+        workspaceId,
+        id,
+        request.body.secret,
+      )
+      deps.forget(token)
+      return { success: true, responseSecret: secret }
     },
   )
 }

@@ -234,16 +234,17 @@ export async function replaceResponseSecret(
   workspaceId: string,
   id: string,
   wanted: string = newSecret(),
-): Promise<string> {
-  await db.transaction().execute(async (trx) => {
+): Promise<{ secret: string; token: string }> {
+  return db.transaction().execute(async (trx) => {
     const endpoint = await requireEndpoint(trx, workspaceId, id)
     if (decryptSignatureSecret(endpoint, secretKey) === wanted) throw sameSecretFault('secret')
     const row = await updateEndpoint(trx, workspaceId, id, {
       responseSecret: encrypt(wanted, secretKey, responseSecretContext(id)),
     })
-    if (row) await notifyEndpointChange(trx, workspaceId, row)
+    if (!row) throw endpointNotFound()
+    await notifyEndpointChange(trx, workspaceId, row)
+    return { secret: wanted, token: row.token }
   })
-  return wanted
 }
 
 /** Loads the endpoint of a token, prepared for captures. */
