@@ -190,6 +190,8 @@ describe('the fleet list', () => {
     expect(await list(theirKey)).toMatchObject({ added: [{ ip, seconds: 60 }] })
     const bad = { rules: [{ ...rules[0], services: ['no-such-service'] }] }
     expect((await ask('fleet', { as: bob, method: 'PUT', body: bad })).status).toBe(400)
+    const unchanged = await ask('fleet', { as: bob, method: 'PUT', body: {} })
+    expect(await unchanged.json()).toMatchObject({ data: { rules: [{ services: ['ssh'] }] } })
     await ask('fleet', { as: bob, method: 'PUT', body: { rules: null } })
   })
 

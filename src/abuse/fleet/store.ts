@@ -67,14 +67,12 @@ export async function saveFleetSettings(
     badgeId?: string | null
   },
 ): Promise<void> {
-  await db
-    .updateTable('fleet')
-    .set({
-      ...(rules !== undefined && { rules: rules === null ? null : JSON.stringify(rules) }),
-      ...settings,
-    })
-    .where('workspaceId', '=', workspaceId)
-    .execute()
+  const change = {
+    ...(rules !== undefined && { rules: rules === null ? null : JSON.stringify(rules) }),
+    ...settings,
+  }
+  if (Object.keys(change).length === 0) return
+  await db.updateTable('fleet').set(change).where('workspaceId', '=', workspaceId).execute()
 }
 
 export async function saveCursor(
