@@ -1,5 +1,5 @@
 // Imports an mbox file into Dovecot, in turn with a bare APPEND of the same messages from memory.
-// node bench/migration/import.ts [megabytes] [rounds] [--apart]; with PORTREEVE, the program is the installed
+// node bench/migration/import.ts [megabytes] [rounds] [--shared]; with PORTREEVE, the program is the installed
 // package in that folder instead of the sources.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { memoryMb, processUsage } from '../process-usage.ts'
 const FOLDER = process.env['PORTREEVE'] ?? join(import.meta.dirname, '..', '..')
 const PROGRAM = join(FOLDER, 'bin', 'portreeve.js')
 const CONNECTIONS = 4
-const [SERVER_CORE, CLIENT_CORE] = [1, 0]
+const [SERVER_CORE, CLIENT_CORE, BOTH_CORES] = ['1', '0', '0,1']
 const BATCH_MESSAGES = 40
 const LINE = 'A line of text that is about as long as the lines of mail are, or base64.\n'
 
@@ -108,12 +108,12 @@ function whileAlive(read: () => number): number {
   }
 }
 
-/** @param isApart whether server and client have a core each, as on two machines */
-export async function run(megabytes = 2_048, rounds = 1, isApart = false): Promise<string> {
+/** @param isShared whether server and client use the same cores, in place of a core each */
+export async function run(megabytes = 2_048, rounds = 1, isShared = false): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-import-'))
-  if (isApart) runOn(SERVER_CORE)
+  if (!isShared) runOn(SERVER_CORE)
   const server = await startDovecot()
-  if (isApart) runOn(CLIENT_CORE)
+  if (!isShared) runOn(CLIENT_CORE)
   const rows: string[] = []
   try {
     const file = join(folder, 'Mail.mbox')
@@ -137,14 +137,15 @@ export async function run(megabytes = 2_048, rounds = 1, isApart = false): Promi
       ...rows,
     ].join('\n')
   } finally {
+    if (!isShared) runOn(BOTH_CORES)
     await server.stop()
     rmSync(folder, { recursive: true })
   }
 }
 
-/** Moves this process to a core, and those that it starts from now on. */
-function runOn(core: number): void {
-  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', `${core}`, `${process.pid}`])
+/** Moves this process to cores, and those that it starts from now on. */
+function runOn(cores: string): void {
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, `${process.pid}`])
 }
 
 /** Empties the write cache, so that a contender does not wait for what the one before wrote. */
@@ -155,8 +156,8 @@ function writeAll(): void {
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { apart: { type: 'boolean', default: false } },
+    options: { shared: { type: 'boolean', default: false } },
   })
   const [megabytes, rounds] = positionals.map(Number)
-  console.log(await run(megabytes, rounds, values.apart))
+  console.log(await run(megabytes, rounds, values.shared))
 }
