@@ -56,9 +56,11 @@ export function limitConcurrency(app: App): void {
     if (subject === null) return payload
     const leave = await enter(shares, subject, reply)
     const { socket } = request.raw
-    const readBefore = socket.bytesRead
+    // A request of the process to itself has no socket that counts.
+    const bytesRead = () => socket.bytesRead ?? 0
+    const readBefore = bytesRead()
     const rest = (answerMs = 0) => {
-      const bodyMs = inMib(socket.bytesRead - readBefore) * subject.restMsPerMib
+      const bodyMs = inMib(bytesRead() - readBefore) * subject.restMsPerMib
       if (bodyMs + answerMs === 0) leave()
       else setTimeout(leave, bodyMs + answerMs).unref()
     }
