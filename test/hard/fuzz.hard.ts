@@ -103,10 +103,11 @@ const FAILURES_BY_PATH: [path: string, failure: object][] = [
 ]
 
 /** Whether a failure says in a sentence what is wrong. Captures answer with text. */
-function expectFailure({ method, path }: Operation, text: string): void {
+function expectFailure({ method, path }: Operation, status: number, text: string): void {
   if (path.startsWith('/webhooks/')) return expect(text === '').toBe(method === 'HEAD')
-  const [, failure] = FAILURES_BY_PATH.find(([start]) => path.startsWith(start)) ?? ['', FAILURE]
-  expect(JSON.parse(text)).toMatchObject(failure)
+  const [, failure] = FAILURES_BY_PATH.find(([start]) => path.startsWith(start)) ?? []
+  // A head that is too large is rejected before its path is known.
+  expect(JSON.parse(text)).toMatchObject(failure && status !== 431 ? failure : FAILURE)
 }
 
 const wellFormed = (text: string) => text.toWellFormed()
@@ -134,7 +135,7 @@ describe('every route of openapi.json', () => {
         seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
         if (answer.status >= 500 && !OTHERS.has(answer.status))
           throw new Error(`${answer.status}: ${text.slice(0, 200)}`)
-        if (answer.status >= 400) expectFailure(operation, text)
+        if (answer.status >= 400) expectFailure(operation, answer.status, text)
       })
       const result = await fc.check(property, {
         numRuns: RUNS,
