@@ -32,6 +32,7 @@ export function publishList({ db }: Database): Promise<Timed> {
     isExempt: () => false,
     isWellKnown: () => false,
     listProtected: () => [],
+    reload: async () => undefined,
     close() {},
   }
   const deps = { db, ranges, log, pageUrl: 'http://bench.test' }

@@ -46,7 +46,11 @@ type RangeRoutes = {
   body: typeof NewExemption | typeof NewSensor
 }
 
-function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: RangeRoutes): void {
+function rangeRoutes(
+  app: App,
+  { db, ranges }: AbuseServices,
+  { path, kinds, body }: RangeRoutes,
+): void {
   const noun = path === 'whitelist' ? 'allowlist' : 'sensors'
   app.get(
     `/api/v1/abuse/${path}`,
@@ -60,8 +64,11 @@ function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: Ran
     },
     async ({ query: { page, limit } }) => {
       const total = await countRanges(db, kinds)
-      const ranges = await listRanges(db, kinds, sliceOf({ page, limit }))
-      return { success: true, data: { ranges, pagination: paginationOf({ page, limit }, total) } }
+      const found = await listRanges(db, kinds, sliceOf({ page, limit }))
+      return {
+        success: true,
+        data: { ranges: found, pagination: paginationOf({ page, limit }, total) },
+      }
     },
   )
   app.post(
@@ -81,9 +88,9 @@ function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: Ran
         kind = 'sensor',
       } = request.body as { cidr: string; label?: string; kind?: RangeKind }
       const allowed = kinds.includes(kind) ? kind : (kinds[0] as RangeKind)
-      return reply
-        .code(201)
-        .send({ success: true, data: await addRange(db, { kind: allowed, cidr, label }) })
+      const data = await addRange(db, { kind: allowed, cidr, label })
+      await ranges.reload()
+      return reply.code(201).send({ success: true, data })
     },
   )
   app.delete(
@@ -98,6 +105,7 @@ function rangeRoutes(app: App, { db }: AbuseServices, { path, kinds, body }: Ran
     },
     async (request) => {
       await removeRange(db, request.params.id, kinds)
+      await ranges.reload()
       return { success: true }
     },
   )

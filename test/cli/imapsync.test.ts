@@ -65,9 +65,10 @@ describe('portreeve imapsync', () => {
       consume.text(child.stdout),
       consume.text(child.stderr),
       once(child, 'exit'),
-    ]).then(([out, err, [code]]) => ({
+    ]).then(([out, err, [code, signal]]) => ({
       out: out + err,
       code: code as number,
+      signal: signal as NodeJS.Signals | null,
       exit: MAILCOW.exec(out)?.slice(1),
     }))
     return { child, done }
@@ -290,7 +291,7 @@ describe('portreeve imapsync', () => {
         child.stdout.on('data', (chunk) => String(chunk).includes('copied to') && resolve()),
       )
       child.kill('SIGTERM')
-      expect(await done).toMatchObject({ code: 6 })
+      expect(await done).toMatchObject({ code: 6, signal: null })
       expect(await run(sides(user))).toMatchObject({ code: 0 })
       const { here, there } = await reading(user)
       expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))

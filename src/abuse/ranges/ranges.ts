@@ -27,6 +27,8 @@ export type Ranges = {
   isWellKnown(address: string): boolean
   /** The networks of both, none of which may be in a list. */
   listProtected(): string[]
+  /** Resolves when the changes that were committed until now apply in this instance. */
+  reload(): Promise<void>
   close(): void
 }
 
@@ -52,18 +54,23 @@ export async function openRanges(
 ): Promise<Ranges> {
   let tables = await readTables(db)
   let reading: Promise<void> = Promise.resolve()
-  function reload(): void {
+  function reload(): Promise<void> {
     reading = reading
       .then(async () => void (tables = await readTables(db)))
       .catch((err: unknown) => log.warn({ err }, 'could not reload the ranges'))
+    return reading
   }
-  const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
+  const stops = [
+    notifications.on(CHANNEL, () => void reload()),
+    notifications.onReconnect(() => void reload()),
+  ]
   const is = (kind: RangeKind, address: string) => tables.byKind[kind].has(address)
   return {
     is,
     isWellKnown: (address) => WELL_KNOWN.has(address),
     isExempt: (address) => is('whitelist', address) || is('canary', address),
     listProtected: () => [...tables.exempt, ...WELL_KNOWN_NETWORKS],
+    reload,
     close: () => stops.forEach((stop) => stop()),
   }
 }

@@ -34,9 +34,10 @@ export async function packBaseBackup(
 ): Promise<BackupFacts> {
   const client = new Client({ connectionString: adminUrl, application_name: 'portreeve backup' })
   client.on('error', () => {})
+  // Ended while it connects, the client would wait forever.
+  await client.connect()
   // Ends the connection when the target cannot be written.
   pack.once('close', () => void client.end())
-  await client.connect()
   try {
     await packText(pack, HEAD, JSON.stringify(head))
     // The slot ends with the connection. Until then it retains the log written from now on.
