@@ -1,6 +1,6 @@
 // Imports an mbox file into Dovecot, in turn with a bare APPEND of the same messages from memory.
-// node bench/migration/import.ts [megabytes] [rounds] [--shared]; with PORTREEVE, the program is the installed
-// package in that folder instead of the sources.
+// node bench/migration/import.ts [megabytes] [rounds] [--apart]; with PORTREEVE, the program is the
+// installed package in that folder instead of the sources.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -108,12 +108,12 @@ function whileAlive(read: () => number): number {
   }
 }
 
-/** @param isShared whether server and client use the same cores, in place of a core each */
-export async function run(megabytes = 2_048, rounds = 1, isShared = false): Promise<string> {
+/** @param isApart whether server and client have a core each, as on two machines */
+export async function run(megabytes = 2_048, rounds = 1, isApart = false): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-import-'))
-  if (!isShared) runOn(SERVER_CORE)
+  if (isApart) runOn(SERVER_CORE)
   const server = await startDovecot()
-  if (!isShared) runOn(CLIENT_CORE)
+  if (isApart) runOn(CLIENT_CORE)
   const rows: string[] = []
   try {
     const file = join(folder, 'Mail.mbox')
@@ -137,7 +137,7 @@ export async function run(megabytes = 2_048, rounds = 1, isShared = false): Prom
       ...rows,
     ].join('\n')
   } finally {
-    if (!isShared) runOn(BOTH_CORES)
+    if (isApart) runOn(BOTH_CORES)
     await server.stop()
     rmSync(folder, { recursive: true })
   }
@@ -156,8 +156,8 @@ function writeAll(): void {
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { shared: { type: 'boolean', default: false } },
+    options: { apart: { type: 'boolean', default: false } },
   })
   const [megabytes, rounds] = positionals.map(Number)
-  console.log(await run(megabytes, rounds, values.shared))
+  console.log(await run(megabytes, rounds, values.apart))
 }

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
-import { readConfig, type Config } from '../../config.ts'
 import { findReading } from '../../abuse/abuse-mails/bounces/store.ts'
+import { readConfig, type Config } from '../../config.ts'
 import { checkBackups } from '../../diagnostics/backups/check-backups.ts'
-import { checkBounces } from '../../diagnostics/health/check-bounces.ts'
 import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
+import { checkBounces } from '../../diagnostics/health/check-bounces.ts'
 import {
   bad,
   doubtful,

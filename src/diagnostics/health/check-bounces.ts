@@ -1,7 +1,7 @@
 import { bad, doubtful, good, type Finding } from './service-checks.ts'
 
 /** `problem`: why the mailbox could not be read last time. */
-export type Reading = { readAt: Date | null; problem: string | null }
+type Reading = { readAt: Date | null; problem: string | null }
 
 /** Whether bounced abuse emails are noticed: what the last look into their mailbox found. */
 export function checkBounces(reading: Reading | undefined): Finding {
