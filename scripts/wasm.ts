@@ -10,7 +10,9 @@ export const MODULE_FILE = join(FOLDER, 'bare-ends-wasm.ts')
 export async function assemble(): Promise<string> {
   const assembler = await wabt()
   const source = readFileSync(join(FOLDER, 'bare-ends.wat'), 'utf8')
-  const { buffer } = assembler.parseWat('bare-ends.wat', source).toBinary({})
+  const { buffer } = assembler
+    .parseWat('bare-ends.wat', source, { threads: true, simd: true })
+    .toBinary({})
   const lines =
     Buffer.from(buffer)
       .toString('base64')

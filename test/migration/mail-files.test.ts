@@ -1,7 +1,9 @@
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -12,14 +14,19 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findFolders } from '../../src/migration/files/find-folders.ts'
+import { fillWithCrlf, moduleMemory } from '../../src/migration/files/formats/bare-ends.ts'
 import type { FoundMessage } from '../../src/migration/files/formats/found-message.ts'
 import { placeOf } from '../../src/migration/files/formats/gmail-labels.ts'
 import { isMbox } from '../../src/migration/files/formats/from-line.ts'
 import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
+import { MEMORY_PARTS } from '../../src/migration/files/formats/memory-parts.ts'
 import { assemble, MODULE_FILE } from '../../scripts/wasm.ts'
 import { openSource } from '../../src/migration/files/open-source.ts'
 import { openStoreSession } from '../../src/migration/files/server/serve-store.ts'
+import { SharedPlaces } from '../../src/migration/files/thread/shared-places.ts'
+import { startSource } from '../../src/migration/files/thread/source-thread.ts'
 import { openUidIndex } from '../../src/migration/files/uid-index.ts'
+import { freeBuffer } from '../../src/net/free-buffer.ts'
 import { fetchBodies } from '../../src/net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata } from '../../src/net/imap/fetch/fetch-metadata.ts'
 import { examine } from '../../src/net/imap/folders/mailbox.ts'
@@ -189,6 +196,32 @@ describe('the module that converts line ends', () => {
   it('is assembled from its source', async () => {
     expect(readFileSync(MODULE_FILE, 'utf8')).toBe(await assemble())
   })
+
+  it('changes nothing around the place that it fills', () => {
+    const path = put('lines', 'ab\n'.repeat(20) + '\n'.repeat(100))
+    const fd = openSync(path, 'r')
+    const around = Buffer.from(moduleMemory, MEMORY_PARTS.messages.at, 4_096)
+    try {
+      for (let start = 0; start < 160; start++) {
+        for (let end = start; end <= 160; end += 7) {
+          const text = readFileSync(path, 'latin1').slice(start, end).replaceAll('\n', '\r\n')
+          for (const missing of text === '' ? [0] : [0, 1]) {
+            around.fill(7)
+            const target = around.subarray(64, 64 + text.length - missing)
+            const fill = () => fillWithCrlf(fd, start, end, target)
+            if (missing > 0) expect(fill).toThrow('A file changed')
+            else fill()
+            if (missing === 0) expect(target.toString('latin1')).toBe(text)
+            const outside = [around.subarray(0, 64), around.subarray(64 + target.length)]
+            expect(outside.every((bytes) => bytes.every((byte) => byte === 7))).toBe(true)
+          }
+        }
+      }
+    } finally {
+      closeSync(fd)
+      around.fill(0)
+    }
+  })
 })
 
 describe('mail in folders', () => {
@@ -284,6 +317,70 @@ describe('a session with mail in files', () => {
     }
     await wire.logout()
     expect([rows.length, changed]).toEqual([messages.length, []])
+  })
+})
+
+describe('a session with mail that another thread reads', () => {
+  /** Lines of 64 bytes. The last size is that of a message that is sent in parts. */
+  const lines = [1, 60, 64, 1_000, 3_000, 15_700, 17_000]
+  const bodyOf = (n: number) => `${`${n} `.padEnd(63, 'x')}\n`.repeat(lines[n % 7] as number)
+
+  it.each([
+    ['frees each message', true],
+    ['keeps all of them', false],
+  ])('sends every message as it is to a reader that %s', async (_, isFreed) => {
+    const count = 140
+    const mbox = Array.from(
+      { length: count },
+      (__, n) => `${FROM}\nSubject: ${n}\n\n${bodyOf(n)}\n`,
+    )
+    put('Mail.mbox', mbox.join(''))
+    const { signal } = new AbortController()
+    const state = join(folder, 'state')
+    const source = startSource({ roots: [folder], state, labels: 'ignore', inParts: false }, signal)
+    try {
+      await source.found()
+      const { wire } = source.openSession()
+      await examine(wire, 'Mail')
+      const rows = await Array.fromAsync(fetchMetadata(wire, 1, count))
+      const kept = new Map<number, Buffer>()
+      let shared = 0
+      for await (const fetched of fetchBodies(wire, rows)) {
+        if (fetched.state !== 'here') throw new Error(fetched.state)
+        const { uid, body } = fetched
+        const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body))
+        if (bytes.buffer instanceof SharedArrayBuffer) shared += 1
+        kept.set(uid, isFreed ? Buffer.from(bytes) : bytes)
+        if (isFreed) freeBuffer(bytes)
+      }
+      const changed = [...kept].filter(([uid, bytes]) => {
+        const text = `Subject: ${uid - 1}\r\n\r\n${bodyOf(uid - 1).replaceAll('\n', '\r\n')}`
+        return !Buffer.from(text).equals(bytes)
+      })
+      expect([kept.size, changed]).toEqual([count, []])
+      // Four of seven sizes are shared, as long as there is room.
+      if (isFreed) expect(shared).toBe((count / 7) * 4)
+      else expect(shared).toBeLessThan((count / 7) * 4)
+    } finally {
+      await source.close()
+    }
+  })
+})
+
+describe('the memory that threads share', () => {
+  it('gives places that do not overlap, until they are freed', () => {
+    const places = new SharedPlaces(new SharedArrayBuffer(64 * 1024), 1_024)
+    const taken = Array.from({ length: 100 }, (_, n) => places.take(1 + n * 50))
+    const given = taken.filter((place) => place !== null)
+    for (const [n, place] of given.entries()) place.fill(n)
+    for (const [n, place] of given.entries()) {
+      expect(place.every((byte) => byte === n)).toBe(true)
+      expect(places.filled(place.byteOffset)).toHaveLength(place.length)
+    }
+    expect(given.length).toBeGreaterThan(20)
+    expect(places.take(60_000)).toBe(null)
+    for (const place of given) places.free(place.byteOffset + 100)
+    expect(places.take(60_000)?.length).toBe(60_000)
   })
 })
 

@@ -143,7 +143,10 @@ async function load(
   let whole = body
   if (deps.isThere && row.messageIds.every((id) => id === '')) {
     const looked = await readHead(body)
-    if (deps.isThere(looked.head)) return null
+    if (deps.isThere(looked.head)) {
+      if (Buffer.isBuffer(body)) freeBuffer(body)
+      return null
+    }
     whole = looked.whole
   }
   const summed = deps.recordsDigests ? withDigest(whole) : null

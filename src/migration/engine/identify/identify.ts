@@ -1,6 +1,7 @@
 import { fetchBodies, type Body } from '../../../net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { freeBuffer } from '../../../net/free-buffer.ts'
 import {
   contentFingerprint,
   createFingerprintCounts,
@@ -41,8 +42,10 @@ async function* identifyByContent(wire: Wire, rows: Metadata[]): AsyncGenerator<
   for await (const { uid, ...fetched } of fetchBodies(wire, rows)) {
     const row = byUid.get(uid)
     if (fetched.state !== 'here' || !row) continue
-    const { head } = await readHead(fetched.body)
-    yield { uid, key: contentFingerprint(head), size: fetched.size, row }
+    const { body, size } = fetched
+    const key = contentFingerprint((await readHead(body)).head)
+    if (Buffer.isBuffer(body)) freeBuffer(body)
+    yield { uid, key, size, row }
   }
 }
 

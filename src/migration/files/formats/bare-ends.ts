@@ -1,17 +1,12 @@
 import { readSync } from 'node:fs'
 import { changedError } from './file-part.ts'
 import { BARE_ENDS_WASM } from './bare-ends-wasm.ts'
-
-/** Bytes that are converted at a time: they and the result fit into the caches of processors. */
-const PART_BYTES = 128 * 1024
-/** Aligned, with room for the byte in front of it. */
-const IN = 64
-const OUT = IN + PART_BYTES
+import { CONVERTED_BYTES, MEMORY_PARTS } from './memory-parts.ts'
 
 type Exports = {
-  memory: { buffer: ArrayBuffer }
+  memory: { buffer: SharedArrayBuffer }
   count: (at: number, end: number) => number
-  convert: (at: number, end: number, out: number) => number
+  convert: (at: number, end: number, out: number, limit: number) => number
 }
 
 /** The part of it that is used: only the types of browsers have it. */
@@ -24,17 +19,37 @@ const instance = new WebAssembly.Instance(
   new WebAssembly.Module(Buffer.from(BARE_ENDS_WASM, 'base64')),
 )
 const { memory, count, convert } = instance.exports as Exports
-const bytesIn = Buffer.from(memory.buffer, IN, PART_BYTES)
-const bytesOut = Buffer.from(memory.buffer, OUT, 2 * PART_BYTES)
-const front = Buffer.from(memory.buffer, IN - 1, 1)
+
+/** The memory of the module, which other threads can read. */
+export const moduleMemory = memory.buffer
+
+const IN = MEMORY_PARTS.in.at
+const OUT = MEMORY_PARTS.out.at
+const bytesIn = Buffer.from(moduleMemory, IN, CONVERTED_BYTES)
+const bytesOut = Buffer.from(moduleMemory, OUT, MEMORY_PARTS.out.bytes)
+const front = Buffer.from(moduleMemory, IN - 1, 1)
+
+let isScanLent = false
+
+/** Lends a buffer in which bytes are counted without a copy. Returns it and what gives it back. */
+export function borrowScanBuffer(): { buffer: Buffer; giveBack: () => void } {
+  const { at, bytes } = MEMORY_PARTS.scan
+  if (isScanLent) return { buffer: Buffer.allocUnsafeSlow(bytes), giveBack: () => undefined }
+  isScanLent = true
+  return { buffer: Buffer.from(moduleMemory, at, bytes), giveBack: () => void (isScanLent = false) }
+}
 
 /**
  * Counts bare line ends: LF without CR.
- * @param before the byte in front of the first one
+ * @param before the byte in front of the first one, which a scan buffer has there
  */
 export function countBareEnds(bytes: Buffer, before: number): number {
+  if (bytes.buffer === moduleMemory) {
+    const { byteOffset, length } = bytes
+    return count(byteOffset, byteOffset + length)
+  }
   let total = 0
-  for (let at = 0; at < bytes.length; at += PART_BYTES)
+  for (let at = 0; at < bytes.length; at += CONVERTED_BYTES)
     total += count(IN, takeIn(bytes, at, before))
   return total
 }
@@ -46,7 +61,7 @@ export function countBareEnds(bytes: Buffer, before: number): number {
  */
 export function convertBareEnds(bytes: Buffer, before: number, target: Buffer): number {
   let length = 0
-  for (let at = 0; at < bytes.length; at += PART_BYTES)
+  for (let at = 0; at < bytes.length; at += CONVERTED_BYTES)
     length += convertTaken(takeIn(bytes, at, before), target, length)
   return length
 }
@@ -60,7 +75,7 @@ export function fillWithCrlf(fd: number, start: number, end: number, target: Buf
   let length = 0
   front[0] = 0
   for (let at = start; at < end;) {
-    const read = readSync(fd, bytesIn, 0, Math.min(PART_BYTES, end - at), at)
+    const read = readSync(fd, bytesIn, 0, Math.min(CONVERTED_BYTES, end - at), at)
     if (read === 0) throw changedError()
     length += convertTaken(IN + read, target, length)
     front[0] = bytesIn[read - 1] as number
@@ -69,9 +84,15 @@ export function fillWithCrlf(fd: number, start: number, end: number, target: Buf
   if (length !== target.length) throw changedError()
 }
 
-/** Converts what was taken in, up to a place there, and copies it to a place of a buffer. */
+/** Converts what was taken in, up to a place there, to a place of a buffer. */
 function convertTaken(end: number, target: Buffer, place: number): number {
-  const converted = convert(IN, end, OUT) - OUT
+  if (target.buffer === moduleMemory) {
+    const out = target.byteOffset + place
+    const converted = convert(IN, end, out, target.byteOffset + target.length)
+    if (converted === 0) throw changedError()
+    return converted - out
+  }
+  const converted = convert(IN, end, OUT, OUT + bytesOut.length) - OUT
   if (place + converted > target.length) throw changedError()
   return bytesOut.copy(target, place, 0, converted)
 }
@@ -79,5 +100,5 @@ function convertTaken(end: number, target: Buffer, place: number): number {
 /** Takes a part into the memory of the module. Returns its end there. */
 function takeIn(bytes: Buffer, at: number, before: number): number {
   front[0] = at === 0 ? before : (bytes[at - 1] as number)
-  return IN + bytes.copy(bytesIn, 0, at, at + PART_BYTES)
+  return IN + bytes.copy(bytesIn, 0, at, at + CONVERTED_BYTES)
 }

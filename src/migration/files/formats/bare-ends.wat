@@ -1,7 +1,8 @@
 ;; The two loops over every byte of imported mail, 16 bytes at a time. `npm run wasm` assembles them.
 ;; A bare line end is an LF without a CR in front of it. The byte in front of `$at` is read, too.
+;; Bytes are counted and converted where they are: other threads see the same memory.
 (module
-  (memory (export "memory") 8)
+  (memory (export "memory") 320 320 shared)
 
   ;; Counts the bare line ends from $at to $end.
   (func (export "count") (param $at i32) (param $end i32) (result i32)
@@ -22,12 +23,15 @@
     (local.get $count))
 
   ;; Copies the bytes from $at to $end to $out, with a CR in front of each bare line end. Returns
-  ;; the end of what it wrote; up to 15 bytes behind it change, too.
-  (func (export "convert") (param $at i32) (param $end i32) (param $out i32) (result i32)
+  ;; the end of what it wrote, or 0 if that would be behind $limit; up to 15 bytes in front of
+  ;; $limit change even if they are not needed.
+  (func (export "convert")
+    (param $at i32) (param $end i32) (param $out i32) (param $limit i32) (result i32)
     (local $ends i32)
     (block $vectorsDone
       (loop $vectors
         (br_if $vectorsDone (i32.gt_u (i32.add (local.get $at) (i32.const 16)) (local.get $end)))
+        (br_if $vectorsDone (i32.gt_u (i32.add (local.get $out) (i32.const 17)) (local.get $limit)))
         (v128.store (local.get $out) (v128.load (local.get $at)))
         (if (local.tee $ends (call $bareEndsAt (local.get $at)))
           (then
@@ -43,7 +47,12 @@
     (block $bytesDone
       (loop $bytes
         (br_if $bytesDone (i32.ge_u (local.get $at) (local.get $end)))
-        (if (call $isBareEnd (local.get $at))
+        (local.set $ends (call $isBareEnd (local.get $at)))
+        (if (i32.gt_u
+              (i32.add (i32.add (local.get $out) (local.get $ends)) (i32.const 1))
+              (local.get $limit))
+          (then (return (i32.const 0))))
+        (if (local.get $ends)
           (then
             (i32.store8 (local.get $out) (i32.const 13))
             (local.set $out (i32.add (local.get $out) (i32.const 1)))))

@@ -31,17 +31,29 @@ export function startOf(beginning: Buffer): number {
 
 /** Whether the line at `at`, which begins with `From `, begins a message. */
 export function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): boolean {
-  const [line = '', next = ''] = bytes
-    .toString('latin1', at, at + LOOKAHEAD_BYTES)
-    .split(/\r\n|\r|\n/, 2)
+  const [line = '', next = ''] = textOfLines(bytes, at, 2).split(/\r\n|\r|\n/, 2)
   const isField = FIELD.test(next)
   if (DATED_FROM.test(line)) return isAfterBlank || isField
   return BARE_FROM.test(line) && isAfterBlank && isField
 }
 
+/**
+ * The text from a place on, with as many LF as asked for, as far as the look-ahead reaches: it may
+ * have more lines where they end with CR.
+ */
+export function textOfLines(bytes: Buffer, at: number, lines: number): string {
+  let end = at
+  for (let line = 0; line < lines && end !== Infinity; line++) {
+    const found = bytes.indexOf(LF, end)
+    end = found === -1 ? Infinity : found + 1
+  }
+  return bytes.toString('latin1', at, Math.min(end, at + LOOKAHEAD_BYTES))
+}
+
 /** Whether `From ` is here. */
 export function isFrom(bytes: Buffer, at: number): boolean {
-  return FROM.every((byte, index) => bytes[at + index] === byte)
+  // Most lines differ in the first byte.
+  return bytes[at] === FROM[0] && FROM.every((byte, index) => bytes[at + index] === byte)
 }
 
 /** Whether a line such as `>From ` or `>>From ` begins here. */

@@ -6,9 +6,9 @@ export const MAX_HEADER_BYTES = 256 * 1024
 /** The unfolded values of header fields by lower-case name, with one character per byte. */
 export type HeaderFields = { first(name: string): string | null; all(name: string): string[] }
 
-/** Parses the fields of a header with any line ends. */
-export function parseHeader(raw: Buffer): HeaderFields {
-  const text = raw.toString('latin1').replace(/(?:\r\n|\r|\n)[ \t]+/g, ' ')
+/** Parses the fields of a header with any line ends, and with one character per byte. */
+export function parseHeader(raw: string): HeaderFields {
+  const text = raw.replace(/(?:\r\n|\r|\n)[ \t]+/g, ' ')
   const fields = new Map<string, string[]>()
   for (const line of text.split(/\r\n|\r|\n/)) {
     const colon = line.indexOf(':')
@@ -28,10 +28,15 @@ export function parseHeader(raw: Buffer): HeaderFields {
 const STATE_FIELD =
   /^(?:>?From [^:]|(?:Status|X-Status|X-Keywords|X-UID|X-IMAP|X-IMAPbase|X-Mozilla-Status2?|X-Mozilla-Keys|Content-Length)[ \t]*:)/im
 
-/** A header with CRLF line ends and, for mbox files, without the state of the message. */
-export function cleanHeader(raw: Buffer, isMbox: boolean): Buffer {
-  const text = raw.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n')
-  return Buffer.from(isMbox && STATE_FIELD.test(text) ? withoutState(text) : text, 'latin1')
+/** Whether a header of an mbox file needs no other change than CR in front of each LF. */
+export function isClean(header: string): boolean {
+  return !STATE_FIELD.test(header) && !/\r(?!\n)/.test(header)
+}
+
+/** A header of an mbox file with CRLF line ends and without the state of the message. */
+export function cleanHeader(header: string): string {
+  const text = header.replace(/\r\n|\r|\n/g, '\r\n')
+  return STATE_FIELD.test(text) ? withoutState(text) : text
 }
 
 function withoutState(header: string): string {

@@ -1,6 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { countQuotedFrom, isFrom, isSeparator, LOOKAHEAD_BYTES, startOf } from './from-line.ts'
+import { borrowScanBuffer } from './bare-ends.ts'
+import {
+  countQuotedFrom,
+  isFrom,
+  isSeparator,
+  LOOKAHEAD_BYTES,
+  startOf,
+  textOfLines,
+} from './from-line.ts'
 import { MAX_HEADER_BYTES } from './header.ts'
 import { countConverted } from './line-ends.ts'
 import { blankLineBefore, blankLineBytes, isLineStart, lineEndOf, type LineEnd } from './lines.ts'
@@ -20,25 +28,24 @@ export type MboxEntry = {
   /** Whether it has line ends to convert. */
   hasBareEnds: boolean
   bodyCrc: number
-  header: Buffer
+  /** With one character per byte. */
+  header: string
   lineEnd: LineEnd
 }
 
-const CHUNK_BYTES = 256 * 1024
 /** Bytes in front of a line that decide whether it follows a blank one. */
 const LOOKBACK_BYTES = 4
 const FROM_LINE = { lf: Buffer.from('\nFrom '), cr: Buffer.from('\rFrom ') }
 const LINE_END = { lf: 0x0a, cr: 0x0d }
 
 /** The message that is being read. Places are those in the file. */
-type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd' | 'hasBareEnds'> & {
+type Open = Omit<MboxEntry, 'end' | 'lineEnd' | 'hasBareEnds'> & {
   isInHeader: boolean
-  headerParts: Buffer[]
   /** Up to here, lines that begin with `From ` belong to the body (Content-Length). */
   trustedUntil: number
   bareEnds: number
   quotedLines: number
-  /** Up to here, bytes are in `headerParts`, or in the checksum and the counts. */
+  /** Up to here, bytes are in `header`, or in the checksum and the counts. */
   takenUntil: number
 }
 
@@ -50,9 +57,11 @@ type Open = Omit<MboxEntry, 'end' | 'header' | 'lineEnd' | 'hasBareEnds'> & {
  */
 export function* scanMbox(path: string, start = 0): Generator<MboxEntry> {
   const fd = openSync(path, 'r')
+  const { buffer, giveBack } = borrowScanBuffer()
   try {
-    yield* new MboxScanner(fd).scan(start)
+    yield* new MboxScanner(fd).scan(buffer, start)
   } finally {
+    giveBack()
     closeSync(fd)
   }
 }
@@ -69,8 +78,7 @@ class MboxScanner {
     this.#fileSize = fstatSync(fd).size
   }
 
-  *scan(start: number): Generator<MboxEntry> {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+  *scan(buffer: Buffer, start: number): Generator<MboxEntry> {
     // `base` is the place of the buffer in the file. Everything up to `at` is decided.
     let [base, at] = [start, 0]
     let filled = this.#read(buffer, base)
@@ -82,11 +90,17 @@ class MboxScanner {
       const isEnd = base + filled >= this.#fileSize
       const limit = isEnd ? filled : filled - LOOKAHEAD_BYTES
       while (at < limit) {
-        if (base + at === first || isLineStart(bytes, at, this.#lineEnd))
-          yield* this.#startLine(bytes, at, base)
+        if (base + at === first || isLineStart(bytes, at, this.#lineEnd)) {
+          const ended = this.#startLine(bytes, at, base)
+          if (ended) yield ended
+        }
         at = Math.min(limit, this.#nextLine(bytes, at))
       }
-      if (isEnd) return yield* this.#finish(bytes, filled, base)
+      if (isEnd) {
+        const ended = this.#finish(bytes, filled, base)
+        if (ended) yield ended
+        return
+      }
       this.#takeBytes(bytes, at, base)
       const dropped = at - LOOKBACK_BYTES
       buffer.copyWithin(0, dropped, filled)
@@ -118,20 +132,21 @@ class MboxScanner {
     return found === -1 ? Infinity : found + 1
   }
 
-  /** Handles the beginning of a line. Yields the message that ends there. */
-  *#startLine(bytes: Buffer, at: number, base: number): Generator<MboxEntry> {
+  /** Handles the beginning of a line. Returns the message that ends there. */
+  #startLine(bytes: Buffer, at: number, base: number): MboxEntry | null {
     const open = this.#open
     const place = base + at
     if (isFrom(bytes, at) && isSeparator(bytes, at, this.#isAfterBlank(bytes, at))) {
       if (open === null || place >= open.trustedUntil) {
-        yield* this.#finish(bytes, at, base)
+        const ended = this.#finish(bytes, at, base)
         this.#open = openMessage(bytes, at, base)
-        return
+        return ended
       }
       // A file whose bodies have such lines does not quote them (mboxcl2).
       open.isQuoted = false
     }
     if (open?.isInHeader && place >= open.headerStart) this.#continueHeader(open, bytes, at, base)
+    return null
   }
 
   #isAfterBlank(bytes: Buffer, at: number): boolean {
@@ -147,8 +162,7 @@ class MboxScanner {
     this.#takeBytes(bytes, at + blankBytes, base)
     open.isInHeader = false
     open.bodyStart = open.takenUntil
-    const header = Buffer.concat(open.headerParts).toString('latin1')
-    const length = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r?$/im.exec(header)?.[1]
+    const length = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r?$/im.exec(open.header)?.[1]
     const end = open.bodyStart + Number(length)
     if (length !== undefined && this.#isEnd(end)) open.trustedUntil = end
   }
@@ -170,16 +184,16 @@ class MboxScanner {
     const from = open.takenUntil - base
     const taken = bytes.subarray(from, at)
     open.takenUntil = base + at
-    if (open.isInHeader) return void open.headerParts.push(Buffer.from(taken))
+    if (open.isInHeader) return void (open.header += taken.toString('latin1'))
     open.bodyCrc = crc32(taken, open.bodyCrc)
     open.bareEnds += countConverted(taken, bytes[from - 1] ?? 0, this.#lineEnd)
     open.quotedLines += countQuotedFrom(bytes, from, at, this.#lineEnd)
   }
 
   /** Ends the message that is open at the line that begins at `at`, or at the end of the file. */
-  *#finish(bytes: Buffer, at: number, base: number): Generator<MboxEntry> {
+  #finish(bytes: Buffer, at: number, base: number): MboxEntry | null {
     const open = this.#open
-    if (!open) return
+    if (!open) return null
     this.#takeBytes(bytes, at, base)
     this.#open = null
     const place = base + at
@@ -188,9 +202,9 @@ class MboxScanner {
     const isBlankLast = blankBytes > 0 && place - blankBytes >= open.bodyStart
     const end = isBlankLast ? place - blankBytes : place
     const bareEnds = open.bareEnds - Number(isBlankLast && blankBytes === 1)
-    const { fromLine, headerStart, bodyStart, headerParts, bodyCrc } = open
+    const { fromLine, headerStart, bodyStart, header, bodyCrc } = open
     const quotedLines = open.isQuoted ? open.quotedLines : 0
-    yield {
+    return {
       fromLine,
       headerStart,
       bodyStart,
@@ -200,15 +214,15 @@ class MboxScanner {
       hasBareEnds: bareEnds > 0,
       // The same message has the same checksum with and without a blank line behind it.
       bodyCrc: isBlankLast ? bodyCrc : crc32(bareEnds > 0 ? '\n' : '\r\n', bodyCrc),
-      header: Buffer.concat(headerParts),
+      header,
       lineEnd: this.#lineEnd,
     }
   }
 }
 
 function openMessage(bytes: Buffer, at: number, base: number): Open {
-  const text = bytes.toString('latin1', at, at + LOOKAHEAD_BYTES)
-  const [whole = '', fromLine = ''] = /^([^\r\n]*)(?:\r\n|\r|\n)?/.exec(text) ?? []
+  const [whole = '', fromLine = ''] =
+    /^([^\r\n]*)(?:\r\n|\r|\n)?/.exec(textOfLines(bytes, at, 1)) ?? []
   const headerStart = base + at + whole.length
   return {
     fromLine,
@@ -219,7 +233,7 @@ function openMessage(bytes: Buffer, at: number, base: number): Open {
     bodyCrc: 0,
     isQuoted: true,
     isInHeader: true,
-    headerParts: [],
+    header: '',
     trustedUntil: 0,
     bareEnds: 0,
     quotedLines: 0,

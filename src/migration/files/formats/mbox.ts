@@ -2,11 +2,18 @@ import { hash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { fillWithCrlf } from './bare-ends.ts'
 import { changedError, fillFrom, readFrom } from './file-part.ts'
-import { cleanHeader, dateInHeader, internalDateOf, parseHeader, stateOf } from './header.ts'
+import {
+  cleanHeader,
+  dateInHeader,
+  internalDateOf,
+  isClean,
+  parseHeader,
+  stateOf,
+} from './header.ts'
 import { withCrlf } from './line-ends.ts'
 import { scanMbox, type MboxEntry } from './mbox-scan.ts'
 import type { FoundMessage } from './found-message.ts'
-import { shareFile, type SharedFile } from './shared-file.ts'
+import { shareFile } from './shared-file.ts'
 
 /**
  * Reads the messages of an mbox file, but not those that Thunderbird has deleted.
@@ -18,11 +25,12 @@ export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
     const fields = parseHeader(entry.header)
     const { flags, isExpunged } = stateOf(fields)
     if (isExpunged) continue
-    const header = cleanHeader(entry.header, true)
+    const header = cleanHeader(entry.header)
     const labels = fields.first('x-gmail-labels')
     const { headerStart, bodyStart, end, bodySize, lineEnd, isQuoted, hasBareEnds } = entry
     const place = { headerStart, bodyStart, end, lineEnd, isQuoted, hasBareEnds }
     const canFill = lineEnd === 'lf' && !isQuoted
+    const fill = isClean(entry.header) ? fillEntry : fillUncleanEntry
     yield {
       key: `${header.length + bodySize}-${entry.bodyCrc.toString(36)}-${digestOf(header)}`,
       size: header.length + bodySize,
@@ -31,7 +39,7 @@ export function* readMbox(path: string, start = 0): Generator<FoundMessage> {
       messageId: fields.first('message-id'),
       labels,
       read: () => readEntry(path, place),
-      fill: canFill ? (target) => fillEntry(file, place, bodySize, target) : null,
+      fill: canFill ? (target) => file.read((fd) => fill(fd, place, target)) : null,
     }
   }
 }
@@ -48,7 +56,7 @@ function* readEntry(path: string, place: Place): Generator<Buffer> {
   try {
     const header = Buffer.allocUnsafe(bodyStart - headerStart)
     const length = readSync(fd, header, 0, header.length, headerStart)
-    yield cleanHeader(header.subarray(0, length), true)
+    yield cleanedOf(header.subarray(0, length))
     const body = readFrom(fd, bodyStart, end)
     yield* hasBareEnds || isQuoted ? withCrlf(body, lineEnd, isQuoted) : body
   } finally {
@@ -57,21 +65,31 @@ function* readEntry(path: string, place: Place): Generator<Buffer> {
 }
 
 /** Reads a message that needs no other conversion than that of its line ends. */
-function fillEntry(file: SharedFile, place: Place, bodySize: number, target: Buffer): void {
-  const { headerStart, bodyStart, end, hasBareEnds } = place
-  file.read((fd) => {
-    const raw = Buffer.allocUnsafe(bodyStart - headerStart)
-    fillFrom(fd, raw, headerStart)
-    const header = cleanHeader(raw, true)
-    if (header.length + bodySize !== target.length) throw changedError()
-    header.copy(target)
-    const body = target.subarray(header.length)
-    if (hasBareEnds) fillWithCrlf(fd, bodyStart, end, body)
-    else fillFrom(fd, body, bodyStart)
-  })
+function fillEntry(fd: number, { headerStart, end }: Place, target: Buffer): void {
+  fillPart(fd, headerStart, end, target)
 }
 
-const digestOf = (header: Buffer) => hash('sha256', header, 'base64url').slice(0, 16)
+/** Reads a message whose header needs more. */
+function fillUncleanEntry(fd: number, place: Place, target: Buffer): void {
+  const { headerStart, bodyStart, end } = place
+  const raw = Buffer.allocUnsafe(bodyStart - headerStart)
+  fillFrom(fd, raw, headerStart)
+  const header = cleanedOf(raw)
+  if (header.length > target.length) throw changedError()
+  header.copy(target)
+  fillPart(fd, bodyStart, end, target.subarray(header.length))
+}
+
+/** Reads a part of a file. Its size shows whether line ends have to be converted. */
+function fillPart(fd: number, start: number, end: number, target: Buffer): void {
+  if (end - start === target.length) fillFrom(fd, target, start)
+  else fillWithCrlf(fd, start, end, target)
+}
+
+const cleanedOf = (header: Buffer) => Buffer.from(cleanHeader(header.toString('latin1')), 'latin1')
+
+const digestOf = (header: string) =>
+  hash('sha256', Buffer.from(header, 'latin1'), 'base64url').slice(0, 16)
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 

@@ -31,8 +31,7 @@ export function readMessageFile(
     place.start,
     Math.min(place.end, place.start + MAX_HEADER_BYTES),
   )
-  const headerBytes = headerLength(beginning)
-  const fields = parseHeader(beginning.subarray(0, headerBytes))
+  const fields = parseHeader(headerIn(beginning))
   const lineEnd = lineEndOf(beginning)
   const fileDate = internalDateOf(mtimeMs)
   const read = () => withCrlf(readPart(path, place.start, place.end), lineEnd, false)
@@ -60,10 +59,10 @@ function withFile(path: string, work: (fd: number) => void): void {
 
 const wholeFile = (end: number): Place => ({ start: 0, end, flags: [], date: null })
 
-function headerLength(beginning: Buffer): number {
+function headerIn(beginning: Buffer): string {
   const text = beginning.toString('latin1')
   const match = /\r\n\r\n|\n\n|\r\r|\n\r\n/.exec(text)
-  return match ? match.index + match[0].length : beginning.length
+  return match ? text.slice(0, match.index + match[0].length) : text
 }
 
 function sizeWithCrlf(path: string, { start, end }: Place, lineEnd: LineEnd): number {

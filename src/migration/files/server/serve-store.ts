@@ -1,6 +1,7 @@
 import { duplexPair, type Duplex } from 'node:stream'
 import { createWire } from '../../../net/imap/connection/wire.ts'
 import type { Session } from '../../../net/imap/connection/session.ts'
+import { IMAP_LIMITS } from '../../../net/imap/limits.ts'
 import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import { parseUidSet } from '../../engine/journal/uid-set.ts'
 import type {
@@ -42,7 +43,7 @@ const CAPABILITIES = [
  */
 export function openStoreSession(store: MailStore): Session {
   const [client, server] = duplexPair({ highWaterMark: 1024 * 1024 })
-  serve(store, server, client)
+  serve(store, server, { client, memory: null })
   return storeSessionOver(client, { ownsChunks: false })
 }
 
@@ -56,8 +57,10 @@ export function storeSessionOver(stream: Duplex, { ownsChunks }: { ownsChunks: b
   }
 }
 
-/** Larger messages are sent in parts. */
-const MAX_WHOLE_BYTES = 1024 * 1024
+/** Larger messages are sent in parts, because the engine streams them. */
+const MAX_WHOLE_BYTES = IMAP_LIMITS.streamAboveBytes
+/** Smaller responses are copied together instead of taking shared memory. */
+const MAX_COPIED_BYTES = 4 * 1024
 const BODY_END = ')\r\n'
 /** Bytes of a response beside the message. */
 const MAX_FRAME_BYTES = 256
@@ -65,13 +68,28 @@ const MAX_FRAME_BYTES = 256
 /** A message of an APPEND that is being read. */
 type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
 
-/** Serves a store to one client, over a stream that takes buffers with their memory. */
-export function serveStore(store: MailStore, socket: Duplex): void {
-  serve(store, socket, null)
+/**
+ * Memory for whole responses, which the reader of the stream frees. If there is none, the stream
+ * takes buffers with their memory.
+ */
+export type ResponseMemory = {
+  take: (bytes: number) => Buffer | null
+  free: (place: number) => void
 }
 
-function serve(store: MailStore, socket: Duplex, client: Duplex | null): void {
-  const session = new StoreSession(store, socket, client)
+/** Serves a store to one client, over a stream that takes buffers with their memory. */
+export function serveStore(store: MailStore, socket: Duplex, memory: ResponseMemory): void {
+  serve(store, socket, { client: null, memory })
+}
+
+type Reader = {
+  /** The other end of a stream in memory, which passes buffers on as they are. */
+  client: Duplex | null
+  memory: ResponseMemory | null
+}
+
+function serve(store: MailStore, socket: Duplex, reader: Reader): void {
+  const session = new StoreSession(store, socket, reader)
   socket.on('data', (chunk: Buffer) => session.push(chunk))
   socket.on('error', () => undefined)
   socket.on('drain', () => session.resume())
@@ -82,8 +100,8 @@ function serve(store: MailStore, socket: Duplex, client: Duplex | null): void {
 class StoreSession {
   readonly #store: MailStore
   readonly #socket: Duplex
-  /** The other end of a stream in memory, which passes buffers on as they are. */
   readonly #client: Duplex | null
+  readonly #memory: ResponseMemory | null
   /** For the next whole response, unless the reader still has it. */
   #buffer: Buffer | null = null
   readonly #reader: { push(chunk: Buffer): void }
@@ -95,10 +113,11 @@ class StoreSession {
   /** Commands run one after another. */
   #running: Promise<void> = Promise.resolve()
 
-  constructor(store: MailStore, socket: Duplex, client: Duplex | null) {
+  constructor(store: MailStore, socket: Duplex, { client, memory }: Reader) {
     this.#store = store
     this.#socket = socket
     this.#client = client
+    this.#memory = memory
     this.#reader = createCommandReader({
       onLiteral: (before, _size, isSynchronizing) => {
         if (isSynchronizing) socket.write('+ OK\r\n')
@@ -233,17 +252,24 @@ class StoreSession {
   }
 
   async #sendBody(number: number, message: StoredMessage): Promise<void> {
-    const { uid, size, read } = message
+    const { uid, size } = message
     const head = `* ${number} FETCH (UID ${uid} BODY[] {${size}}\r\n`
-    if (size <= MAX_WHOLE_BYTES && this.#client) return this.#sendWhole(head, message, this.#client)
-    await this.#send(head)
-    if (size <= MAX_WHOLE_BYTES) {
-      // It has memory of its own, so that the stream takes it as it is.
-      const body = Buffer.allocUnsafeSlow(size)
-      fillBody(body, message)
-      await this.#send(body)
-      return this.#send(BODY_END)
+    if (size > MAX_WHOLE_BYTES) return this.#sendParts(head, message)
+    if (this.#client) return this.#sendWhole(head, message, this.#client)
+    const bytes = head.length + size + BODY_END.length
+    const shared = bytes > MAX_COPIED_BYTES ? this.#memory?.take(bytes) : null
+    const response = shared ?? Buffer.allocUnsafe(bytes)
+    try {
+      writeResponse(response, head, message)
+      await this.#send(response)
+    } catch (error) {
+      if (shared) this.#memory?.free(shared.byteOffset)
+      throw error
     }
+  }
+
+  async #sendParts(head: string, { size, read }: StoredMessage): Promise<void> {
+    await this.#send(head)
     let sent = 0
     for (const part of read()) {
       sent += part.length

@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
+import type { SharedPlaces } from './shared-places.ts'
 
 const HIGH_WATER_MARK_BYTES = 1024 * 1024
 /** Bytes on their way to a reader that has not taken them yet. */
@@ -9,28 +10,36 @@ const MESSAGE_BYTES = MAX_IN_TRANSIT_BYTES / 8
 /** Taken bytes that are reported together, for the same reason. */
 const REPORTED_BYTES = MAX_IN_TRANSIT_BYTES / 4
 
-/** Bytes, the number of bytes that the reader has taken, or null at the end. */
-type Message = ArrayBuffer[] | number | null
+/** Memory that is handed over, or a place in memory that both threads share. */
+type Part = ArrayBuffer | number
 
-/** Creates one end of a stream to another thread. The port is closed with it. */
-export function createPortStream(port: MessagePort): Duplex {
-  return new PortStream(port)
+/** Bytes, the number of bytes that the reader has taken, or null at the end. */
+type Message = Part[] | number | null
+
+/**
+ * Creates one end of a stream to another thread. The port is closed with it.
+ * @param places where the other thread finds bytes that are not handed over
+ */
+export function createPortStream(port: MessagePort, places: SharedPlaces): Duplex {
+  return new PortStream(port, places)
 }
 
 class PortStream extends Duplex {
   readonly #port: MessagePort
+  readonly #places: SharedPlaces
   #inTransit = 0
   /** Chunks that are sent together, at the latest at the end of this turn. */
-  #unsent: Buffer<ArrayBuffer>[] = []
+  #unsent: Buffer[] = []
   #unsentBytes = 0
   /** Continues writing. */
   #resume: (() => void) | null = null
   /** Bytes that arrived and are not reported as taken. */
   #held = 0
 
-  constructor(port: MessagePort) {
+  constructor(port: MessagePort, places: SharedPlaces) {
     super({ highWaterMark: HIGH_WATER_MARK_BYTES })
     this.#port = port
+    this.#places = places
     port.on('message', (message: Message) => this.#receive(message))
     port.on('close', () => this.destroy())
   }
@@ -40,9 +49,10 @@ class PortStream extends Duplex {
     else if (typeof message === 'number') this.#countTaken(message)
     else {
       let hasRoom = true
-      for (const bytes of message) {
-        this.#held += bytes.byteLength
-        hasRoom = this.push(Buffer.from(bytes))
+      for (const part of message) {
+        const bytes = typeof part === 'number' ? this.#places.filled(part) : Buffer.from(part)
+        this.#held += bytes.length
+        hasRoom = this.push(bytes)
       }
       if (hasRoom) this.#reportTaken()
     }
@@ -63,14 +73,14 @@ class PortStream extends Duplex {
   }
 
   #send(message: Message): void {
-    this.#port.postMessage(message, Array.isArray(message) ? message : [])
+    this.#port.postMessage(message, Array.isArray(message) ? message.filter(isMemory) : [])
   }
 
   override _read(): void {
     this.#reportTaken()
   }
 
-  override _write(chunk: Buffer<ArrayBuffer>, _encoding: string, done: () => void): void {
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.#inTransit += chunk.length
     this.#unsentBytes += chunk.length
     if (this.#unsent.push(chunk) === 1) process.nextTick(() => this.#sendChunks())
@@ -80,7 +90,7 @@ class PortStream extends Duplex {
   }
 
   #sendChunks(): void {
-    if (this.#unsent.length > 0) this.#send(memoryOf(this.#unsent))
+    if (this.#unsent.length > 0) this.#send(partsOf(this.#unsent))
     this.#unsent = []
     this.#unsentBytes = 0
   }
@@ -97,26 +107,30 @@ class PortStream extends Duplex {
   }
 }
 
+const isMemory = (part: Part) => typeof part !== 'number'
+
 /**
- * The memory of chunks, which is handed over. Those that share their memory with others are copied
+ * The parts of a message with these chunks. Those that share their memory with others are copied
  * together.
  */
-function memoryOf(chunks: readonly Buffer<ArrayBuffer>[]): ArrayBuffer[] {
-  const memory: ArrayBuffer[] = []
+function partsOf(chunks: readonly Buffer[]): Part[] {
+  const parts: Part[] = []
   let sharing: Buffer[] = []
   const copySharing = () => {
-    if (sharing.length > 0) memory.push(copyOf(sharing))
+    if (sharing.length > 0) parts.push(copyOf(sharing))
     sharing = []
   }
   for (const chunk of chunks) {
-    if (chunk.length < chunk.buffer.byteLength) sharing.push(chunk)
+    const { buffer, byteOffset } = chunk
+    const isWhole = buffer.byteLength === chunk.length
+    if (buffer instanceof ArrayBuffer && !isWhole) sharing.push(chunk)
     else {
       copySharing()
-      memory.push(chunk.buffer)
+      parts.push(buffer instanceof ArrayBuffer ? buffer : byteOffset)
     }
   }
   copySharing()
-  return memory
+  return parts
 }
 
 function copyOf(chunks: readonly Buffer[]): ArrayBuffer {

@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Session } from '../../../net/imap/connection/session.ts'
+import { freeSharedWith } from '../../../net/free-buffer.ts'
+import { MEMORY_PARTS } from '../formats/memory-parts.ts'
 import type { LabelMode } from '../open-source.ts'
 import { storeSessionOver } from '../server/serve-store.ts'
 import { createPortStream } from './port-stream.ts'
+import { SharedPlaces } from './shared-places.ts'
 
 export type SourceData = {
   roots: readonly string[]
@@ -19,6 +22,9 @@ export type SourceFolder = { path: string; messages: number; bytes: number }
 /** The folders as far as they were read. */
 export type FoundMail = { folders: SourceFolder[]; isWhole: boolean }
 
+/** What the thread sends, with the memory that it shares. */
+export type SourceNews = { mail: FoundMail; memory: SharedArrayBuffer }
+
 /** Mail in files that another thread reads, while this one sends it. */
 export type SourceThread = {
   /**
@@ -26,7 +32,7 @@ export type SourceThread = {
    * @throws errors of reading files, and the signal’s reason
    */
   found: () => Promise<FoundMail>
-  /** @throws the error that ended the thread */
+  /** Opens a session, once `found` has returned. @throws the error that ended the thread */
   openSession: () => Session
   close: () => Promise<void>
 }
@@ -41,8 +47,12 @@ const WORKER = new URL(
 export function startSource(data: SourceData, signal: AbortSignal): SourceThread {
   const worker = new Worker(WORKER, { workerData: data, execArgv: [] })
   let news: FoundMail | null = null
+  let places: SharedPlaces | null = null
   let failure: Error | null = null
-  worker.on('message', (mail: FoundMail) => (news = mail))
+  worker.on('message', ({ mail, memory }: SourceNews) => {
+    news = mail
+    places ??= share(memory)
+  })
   worker.on('error', (error: Error) => (failure = error))
 
   async function found(): Promise<FoundMail> {
@@ -62,10 +72,18 @@ export function startSource(data: SourceData, signal: AbortSignal): SourceThread
       }),
     openSession() {
       if (failure) throw failure
+      if (!places) throw new Error('No mail was found yet.')
       const { port1, port2 } = new MessageChannel()
       worker.postMessage(port2, [port2])
-      return storeSessionOver(createPortStream(port1), { ownsChunks: true })
+      return storeSessionOver(createPortStream(port1, places), { ownsChunks: true })
     },
     close: async () => void (await worker.terminate()),
   }
+}
+
+/** Lets this thread read and free what the other one writes. */
+function share(memory: SharedArrayBuffer): SharedPlaces {
+  const places = new SharedPlaces(memory, MEMORY_PARTS.messages.at)
+  freeSharedWith(memory, (place) => places.free(place))
+  return places
 }

@@ -1,3 +1,4 @@
+import { ownsMemory } from '../../free-buffer.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 import { createResponseParser, NotImap } from './response-parser.ts'
 import type { ImapLost } from './refusals.ts'
@@ -76,7 +77,7 @@ export function createResponseDispatcher({
 
   function bufferChunk(literal: BufferedLiteral, chunk: Buffer): void {
     const { size } = literal
-    if (ownsChunks && chunk.length === size && chunk.buffer.byteLength === size) {
+    if (ownsChunks && chunk.length === size && ownsMemory(chunk)) {
       literal.bytes = chunk
       isKept = true
       return
