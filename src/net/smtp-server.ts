@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import ipaddr from 'ipaddr.js'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { HostPort } from '../setting-values.ts'
@@ -138,6 +139,9 @@ function createServer<Recipient>(
   const transfers = createTransfers(limits)
 
   async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
+    // Thousands of commands that arrive together would be answered in one turn of the event loop,
+    // and the requests of others would wait for them.
+    await nextTurn()
     if (session.envelope.rcptTo.length >= limits.maxRecipients) throw tooMany()
     const { accepted, lookups } = recipients.get(session) ?? { accepted: new Map(), lookups: 0 }
     if (accepted.has(address)) return
