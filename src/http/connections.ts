@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import {
   CLOSING_DRAIN_MS,
   CLOSING_IDLE_GRACE_MS,
@@ -8,9 +8,10 @@ import {
 } from './limits/server-limits.ts'
 
 type Connection = {
-  /** Requests so far, and those without a finished response. */
+  /** Requests so far. */
   requests: number
-  running: number
+  /** Responses that have not ended. */
+  running: Set<ServerResponse>
   /** When the last one ended, in `performance.now()`. */
   idleSince: number
 }
@@ -28,7 +29,7 @@ export function trackConnections(server: Server): () => Promise<void> {
   const open = new Map<Socket, Connection>()
   let isClosing = false
   server.on('connection', (socket: Socket) => {
-    open.set(socket, { requests: 0, running: 0, idleSince: performance.now() })
+    open.set(socket, { requests: 0, running: new Set(), idleSince: performance.now() })
     socket.once('close', () => open.delete(socket))
   })
   const count = ({ socket }: { socket: Socket }, response: ServerResponse) => {
@@ -36,15 +37,21 @@ export function trackConnections(server: Server): () => Promise<void> {
     if (isClosing) response.shouldKeepAlive = false
     if (!connection) return
     connection.requests += 1
-    connection.running += 1
+    connection.running.add(response)
     response.once('close', () => {
-      connection.running -= 1
+      connection.running.delete(response)
       connection.idleSince = performance.now()
     })
   }
   // Before a handler responds.
   server.prependListener('request', count)
   server.prependListener('checkExpectation', count)
+
+  /** Lets running requests be the last of their connections, too, unless their headers are sent. */
+  function announceClosing(): void {
+    for (const { running } of open.values())
+      for (const response of running) response.shouldKeepAlive = false
+  }
 
   /** A new connection may have sent a request that was not read yet. */
   function closeUnasked(): void {
@@ -53,19 +60,23 @@ export function trackConnections(server: Server): () => Promise<void> {
       if (requests === 0 && socket.bytesRead === 0 && idleSince < newSince) socket.destroy()
   }
   const mayAsk = () =>
-    [...open.values()].some(({ requests, running }) => requests === 0 || requests > running)
+    [...open.values()].some(({ requests, running }) => requests === 0 || requests > running.size)
 
   async function drain(): Promise<void> {
     isClosing = true
+    announceClosing()
     closeUnasked()
     const end = performance.now() + CLOSING_DRAIN_MS
     while (mayAsk() && performance.now() < end) await sleep(CLOSING_SWEEP_MS / 2)
   }
 
-  function closeUnused(): void {
+  async function closeUnused(): Promise<void> {
+    // A request that arrived while this process was busy has not been read when a timer fires.
+    // Closing its connection would reset it.
+    await nextTurn()
     server.closeIdleConnections()
     for (const [socket, { running, idleSince }] of open) {
-      if (running > 0) continue
+      if (running.size > 0) continue
       // Part of a request has arrived: wait briefly for the rest of its headers.
       if (socket.bytesRead > 0 && performance.now() - idleSince < CLOSING_IDLE_GRACE_MS) continue
       socket.destroy()
@@ -74,10 +85,10 @@ export function trackConnections(server: Server): () => Promise<void> {
 
   return async () => {
     await drain()
-    closeUnused()
+    await closeUnused()
     // A connection whose last request ends later is closed then.
     const sweep = setInterval(() => {
-      closeUnused()
+      void closeUnused()
       // A server that never listened emits no close event.
       if (!server.listening && open.size === 0) clearInterval(sweep)
     }, CLOSING_SWEEP_MS)

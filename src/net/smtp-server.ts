@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import ipaddr from 'ipaddr.js'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { HostPort } from '../setting-values.ts'
@@ -42,6 +43,8 @@ export type SmtpServerLimits = {
   maxConnectionsPerClient: number
   maxMailsPerMinutePerClient: number
   maxRecipients: number
+  /** Addresses of one mail that are looked up; the others get the answer for too many recipients. */
+  maxRecipientLookups: number
   idleMs: number
   /** Time for one message to arrive, even if its client never stops sending. */
   transferMs: number
@@ -58,6 +61,7 @@ const LIMITS: SmtpServerLimits = {
   maxConnectionsPerClient: 20,
   maxMailsPerMinutePerClient: 600,
   maxRecipients: 10,
+  maxRecipientLookups: 20,
   idleMs: MINUTE_MS,
   transferMs: 300_000,
   sessionMs: 900_000,
@@ -121,22 +125,32 @@ export async function startSmtpServer<Recipient>(
   }
 }
 
+/** The recipients of the current mail of a session, and how many addresses were looked up for it. */
+type RecipientsOf<Recipient> = { accepted: Map<string, Recipient>; lookups: number }
+
 function createServer<Recipient>(
   options: SmtpServerOptions<Recipient>,
   limits: SmtpServerLimits,
 ): SMTPServer {
   const { name, certificate, onRecipient } = options
   const peers = createPeers(limits)
-  const recipients = new WeakMap<SMTPServerSession, Map<string, Recipient>>()
+  const recipients = new WeakMap<SMTPServerSession, RecipientsOf<Recipient>>()
+  const tooMany = () => smtpReply(452, '4.5.3 Too many recipients')
   const transfers = createTransfers(limits)
 
   async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
-    if (session.envelope.rcptTo.length >= limits.maxRecipients)
-      throw smtpReply(452, '4.5.3 Too many recipients')
+    // Thousands of commands that arrive together would be answered in one turn of the event loop,
+    // and the requests of others would wait for them.
+    await nextTurn()
+    if (session.envelope.rcptTo.length >= limits.maxRecipients) throw tooMany()
+    const { accepted, lookups } = recipients.get(session) ?? { accepted: new Map(), lookups: 0 }
+    if (accepted.has(address)) return
+    // Each is a query, and the requests of others wait for the same connections.
+    if (lookups >= limits.maxRecipientLookups) throw tooMany()
+    recipients.set(session, { accepted, lookups: lookups + 1 })
     const recipient = await onRecipient(address.toLowerCase())
     if (recipient === null) throw smtpReply(550, '5.1.1 Recipient address not found; no relaying')
-    const known = recipients.get(session) ?? new Map<string, Recipient>()
-    recipients.set(session, known.set(address, recipient))
+    accepted.set(address, recipient)
   }
 
   async function take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
@@ -146,11 +160,11 @@ function createServer<Recipient>(
       throw error
     })
     const { mailFrom, rcptTo } = session.envelope
-    const known = recipients.get(session)
+    const accepted = recipients.get(session)?.accepted
     const sender = mailFrom === false ? '' : mailFrom.address
     await options.onMail({
       bytes,
-      recipients: rcptTo.flatMap(({ address }) => known?.get(address) ?? []),
+      recipients: rcptTo.flatMap(({ address }) => accepted?.get(address) ?? []),
       sender,
       helo: session.hostNameAppearsAs,
       peer: canonical(session.remoteAddress),

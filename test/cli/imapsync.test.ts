@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as consume from 'node:stream/consumers'
@@ -286,15 +294,34 @@ describe('portreeve imapsync', () => {
       expect(await run([...sides(user), '--exitwhenover', '100000'])).toMatchObject({
         exit: ['118', 'EXIT_TRANSFER_EXCEEDED'],
       })
-      const { child, done } = start([...sides(user), '--maxbytespersecond', '500000'])
-      await new Promise<void>((resolve) =>
-        child.stdout.on('data', (chunk) => String(chunk).includes('copied to') && resolve()),
-      )
-      child.kill('SIGTERM')
-      expect(await done).toMatchObject({ code: 6, signal: null })
       expect(await run(sides(user))).toMatchObject({ code: 0 })
       const { here, there } = await reading(user)
       expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+
+      const state = join(folder, 'slow')
+      const again = [...sides(user), '--subfolder2', 'Again', '--state', state]
+      // At this rate it takes half a minute, so that no signal comes when it has ended.
+      const slowly = [...again, '--maxbytespersecond', '100000']
+      const isCopying = () =>
+        existsSync(state) &&
+        readdirSync(state).some((name) =>
+          readFileSync(join(state, name), 'utf8').includes('intents'),
+        )
+      const signalled = start(slowly)
+      await expect.poll(isCopying, { timeout: 20_000 }).toBe(true)
+      signalled.child.kill('SIGTERM')
+      const { out, code, signal } = await signalled.done
+      expect([out, code, signal]).toEqual([expect.stringMatching(/EXIT_BY_SIGNAL.*\n$/), 6, null])
+
+      // A group of processes gets a signal, and the parent passes on its own.
+      const { child, done } = start(slowly)
+      child.stdout.on('data', (chunk) => {
+        if (/Host2: success login|Ended by/.test(String(chunk))) child.kill('SIGTERM')
+      })
+      expect(await done).toMatchObject({ code: 6, signal: null })
+      expect(await run(again)).toMatchObject({ code: 0 })
+      const copy = (await reading(user)).there['Again/INBOX']
+      expect(contents(copy)).toEqual(contents(here['INBOX']))
     },
   )
 })

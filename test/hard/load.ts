@@ -78,7 +78,7 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
       'DMARC reports': uploads.slowest(),
       'monitored hosts': hosts.slowest(),
     }),
-    others: () => Object.fromEntries([...captures.tally.others, ...reports.tally.others]),
+    others: () => sumOf([captures.tally.others, reports.tally.others]),
     async stop() {
       await Promise.all([captures, reports, uploads, hosts].map((sender) => sender.stop()))
       return acknowledged
@@ -90,6 +90,13 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
       hosts: without(acknowledged.hosts, await watchedHosts(place)),
     }),
   }
+}
+
+function sumOf(counts: Map<number, number>[]): Record<number, number> {
+  const sums: Record<number, number> = {}
+  for (const [status, count] of counts.flatMap((map) => [...map]))
+    sums[status] = (sums[status] ?? 0) + count
+  return sums
 }
 
 /** The result when nothing is missing. */

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import * as consume from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { STOP_GRACE_MS } from '../../src/http/limits/server-limits.ts'
+import { CLOSING_DRAIN_MS, STOP_GRACE_MS } from '../../src/http/limits/server-limits.ts'
 import { closeWithin, listen } from '../../src/http/listen.ts'
 import { createServer, type App } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
@@ -43,6 +43,12 @@ async function stop(): Promise<number> {
   return performance.now() - begun
 }
 
+function keepBusy(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+const LAST_ANSWER = /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i
 const HEAD = 'GET /slow HTTP/1.1\r\nHost: x\r\n'
 
 describe('a stopping server', () => {
@@ -78,8 +84,30 @@ describe('a stopping server', () => {
       answers = ''
       ask()
       await expect.poll(() => answers, { interval: 5 }).toMatch(/^HTTP\/1.1 200 OK[^]*\r\n\r\n/)
-    } while (!/\r\nconnection: close\r\n/i.test(answers))
+    } while (!LAST_ANSWER.test(answers))
     if (!kept.closed) await once(kept, 'close')
+    expect(await stopped).toBeLessThan(STOP_GRACE_MS / 2)
+  })
+
+  it('answers a request that arrived while the process was busy until the end of that time', async () => {
+    const port = await start()
+    const [kept, other] = [await open(port), await open(port)]
+    const ask = (socket: Socket) => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    let answer = ''
+    kept.on('data', (bytes: Buffer) => (answer += bytes.toString()))
+    ask(kept)
+    await expect.poll(() => answer).toContain('keep-alive')
+    other.on('data', (bytes: Buffer) => {
+      if (LAST_ANSWER.test(bytes.toString())) {
+        answer = ''
+        ask(kept)
+        keepBusy(CLOSING_DRAIN_MS)
+      } else ask(other)
+    })
+    ask(other)
+    const stopped = stop()
+    await once(kept, 'close')
+    expect(answer).toMatch(LAST_ANSWER)
     expect(await stopped).toBeLessThan(STOP_GRACE_MS / 2)
   })
 
@@ -99,5 +127,7 @@ describe('a stopping server', () => {
     await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
     expect(await stop()).toBeLessThan(STOP_GRACE_MS / 2)
     await expect.poll(() => answer).toContain('{"slow":true}')
+    // A proxy would send its next request on a connection that is about to be closed.
+    expect(answer).toMatch(LAST_ANSWER)
   })
 })

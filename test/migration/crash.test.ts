@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,6 +20,7 @@ describe('a migration of a service that crashes', () => {
   let fresh: FreshDatabase
   let portreeve: MigrationTest
   let alice: Person
+  const children: ChildProcess[] = []
 
   beforeEach(async () => {
     ;[server, fresh] = await Promise.all([startDovecot(), freshDatabase()])
@@ -30,6 +31,7 @@ describe('a migration of a service that crashes', () => {
     })
   })
   afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
     await portreeve.stop()
     await fresh.drop()
     await slow.close()
@@ -59,6 +61,19 @@ describe('a migration of a service that crashes', () => {
       timeout: 15_000,
       interval: 10,
     })
+  }
+  async function copied(): Promise<void> {
+    const there = async () => (await read(accountOn(server.port, 'there')))['INBOX'] ?? []
+    await vi.waitFor(async () => expect(await there()).not.toEqual([]), {
+      timeout: 15_000,
+      interval: 10,
+    })
+  }
+  function startChild() {
+    const args = [join(import.meta.dirname, 'worker-child.ts'), fresh.url]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    children.push(child)
+    return child
   }
   async function ends(id: string): Promise<void> {
     const status = async () =>
@@ -111,18 +126,26 @@ describe('a migration of a service that crashes', () => {
     }
   })
 
+  it(
+    'ends in an instance that is stopped, whose process then ends',
+    { timeout: 40_000 },
+    async () => {
+      portreeve = await startMigrations(fresh.url, { works: false })
+      const child = startChild()
+      await once(child.stdout, 'data')
+      await submit()
+      await copied()
+      child.kill('SIGTERM')
+      expect(await once(child, 'exit')).toEqual([0, null])
+    },
+  )
+
   it.skipIf(!isHard)(
     'continues in another instance when its own was killed (33)',
     { timeout: 120_000 },
     async () => {
       portreeve = await startMigrations(fresh.url, { works: false })
-      const child = spawn(
-        process.execPath,
-        [join(import.meta.dirname, 'worker-child.ts'), fresh.url],
-        {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        },
-      )
+      const child = startChild()
       await once(child.stdout, 'data')
       const id = await submit()
       await begun()

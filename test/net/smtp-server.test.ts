@@ -12,14 +12,19 @@ let server: SmtpServer | undefined
 afterEach(async () => server?.close())
 
 const taken: number[] = []
+const lookedUp: string[] = []
 
 async function open(limits: Partial<SmtpServerLimits>): Promise<Socket> {
   taken.length = 0
+  lookedUp.length = 0
   server = await startSmtpServer({
     listen: { address: '127.0.0.1', port: 0 },
     name: 'reports.portreeve.test',
     certificate: null,
-    onRecipient: async (address) => address,
+    onRecipient: async (address) => {
+      lookedUp.push(address)
+      return address.startsWith('nobody') ? null : address
+    },
     onMail: async ({ bytes }) => void taken.push(bytes.length),
     log: createLog('silent'),
     limits: { closingMs: 500, ...limits },
@@ -75,6 +80,31 @@ describe('the SMTP server', () => {
     const said = await heardFrom(socket)
     expect(said).toMatch(/552 5\.3\.4 .*\r\n[^]*250 2\.0\.0 Accepted/)
     expect(taken).toEqual([7])
+  })
+
+  it('looks up few recipients of a mail, and those of the next one again', async () => {
+    const socket = await open({})
+    const many = Array.from(
+      { length: 200 },
+      (_, n) => `RCPT TO:<b@reports.test>\r\nRCPT TO:<nobody${n}@reports.test>\r\n`,
+    )
+    socket.write(`EHLO x\r\nMAIL FROM:<a@receiver.test>\r\n${many.join('')}DATA\r\nfirst\r\n.\r\n`)
+    socket.write(`${ENVELOPE}second\r\n.\r\nQUIT\r\n`)
+    let turns = 0
+    const count = () => {
+      turns++
+      turn = setImmediate(count)
+    }
+    let turn = setImmediate(count)
+    const said = await heardFrom(socket)
+    clearImmediate(turn)
+    // The requests of others are read in between.
+    expect(turns).toBeGreaterThan(400)
+    expect(said.match(/^250 2\.0\.0 Accepted/gm)).toHaveLength(2)
+    expect(said.match(/^452 4\.5\.3 Too many recipients/gm)).toHaveLength(181)
+    expect(taken).toEqual([7, 8])
+    expect(lookedUp).toHaveLength(21)
+    expect(lookedUp.filter((address) => address === 'b@reports.test')).toHaveLength(2)
   })
 
   it('closes idle connections when it stops', async () => {

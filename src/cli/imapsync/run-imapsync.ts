@@ -7,6 +7,7 @@ import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { listFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
 import { VERSION } from '../../version.ts'
 import { UsageError } from '../command.ts'
+import { onStopSignals } from '../stop-signals.ts'
 import { sanitizeForTerminal } from '../text.ts'
 import { accountOf, openSide } from './accounts.ts'
 import { applyDeletions, copyFolders, type Sides, type Stopping } from './copy-folders.ts'
@@ -48,6 +49,9 @@ export async function runImapsync(words: readonly string[]): Promise<number> {
   if (error !== '') output.print(`The most frequent error is ${error}.`)
   output.print(lastLine(exit, failures.length, maxErrors))
   output.close()
+  // When Node ends by itself, it gives up handling signals first: one that comes again, to a group of
+  // processes, would replace the exit code.
+  if (exit === 'signal') process.exit(code)
   return code
 }
 
@@ -149,12 +153,14 @@ function deletionsOf(args: Arguments): Deletions | null {
 
 function stopOnSignal(): Stopping {
   const controller = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(name, () =>
+  onStopSignals(
+    ['SIGINT', 'SIGTERM', 'SIGHUP'],
+    (name) =>
       controller.abort(
         new ExitError('signal', `Ended by ${name}. Run the same command to continue.`),
       ),
-    )
+    () => process.exit(EXIT_VALUES.signal[0]),
+  )
   return { signal: controller.signal, stop: (reason) => controller.abort(reason) }
 }
 

@@ -6,6 +6,7 @@ import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import { listFolderSizes } from '../../migration/folder-sizes.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { UsageError } from '../command.ts'
+import { onStopSignals } from '../stop-signals.ts'
 import { createCommandLog } from '../terminal-log.ts'
 import type { MigrateFlags } from './flags.ts'
 import { accountsOf, type Accounts } from './migrate-accounts.ts'
@@ -123,12 +124,11 @@ export function folderMapOf(pairs: readonly string[]): Record<string, string> {
 /** Aborts at the first Ctrl-C; a second one ends the process at once. */
 export function stopOnSignal(): AbortSignal {
   const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      process.once(signal, () => process.exit(1))
-      stop.abort(new Error('stopped'))
-    })
-  }
+  onStopSignals(
+    ['SIGINT', 'SIGTERM'],
+    () => stop.abort(new Error('stopped')),
+    () => process.exit(1),
+  )
   return stop.signal
 }
 

@@ -4,6 +4,7 @@ import { readConfig, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
 import { VERSION } from '../../version.ts'
 import { limitHeapGrowth } from '../../heap-growth.ts'
+import { SAME_SIGNAL_MS } from '../stop-signals.ts'
 import { createTextLog, isText, type TextLog } from '../terminal-log.ts'
 import { startAllProcesses } from './start-processes.ts'
 import { createWelcome, welcomeBlock } from './welcome.ts'
@@ -65,12 +66,6 @@ async function runForPeople(
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-
-/**
- * Time after the first signal in which further ones are duplicates: a supervisor signals every
- * process of a service, and the parent forwards its own.
- */
-const SAME_SIGNAL_MS = 1_000
 
 type Signals = {
   /** Resolves at the first signal. */

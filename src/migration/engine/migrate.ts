@@ -64,6 +64,7 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
     return outcome
   } finally {
     leave()
+    reporter.end()
     await pool.close()
   }
 }

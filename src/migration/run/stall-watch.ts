@@ -18,7 +18,8 @@ export class Stalled extends Error {}
  */
 export function watchForStall(milliseconds: number): StallWatch {
   const still = new AbortController()
-  const end = () => clearTimeout(timer)
+  let hasEnded = false
+  const stopTimer = () => clearTimeout(timer)
   const start = () => setTimeout(() => still.abort(new Stalled()), milliseconds)
   let timer = start()
   let done = -1
@@ -30,12 +31,16 @@ export function watchForStall(milliseconds: number): StallWatch {
       if (now <= done) return false
       const isFirst = done === -1
       done = now
-      end()
-      timer = start()
+      stopTimer()
+      // A timer that starts after the end would keep a stopped service alive.
+      if (!hasEnded) timer = start()
       // The first report contains the progress of earlier runs, so it proves no progress of this
       // one.
       return !isFirst
     },
-    end,
+    end() {
+      hasEnded = true
+      stopTimer()
+    },
   }
 }

@@ -12,6 +12,8 @@ export type ProgressReporter = {
    * @param stopped failures of the whole migration
    */
   finish(stopped: number): MigrationProgress
+  /** Reports nothing more. */
+  end(): void
 }
 
 type ReporterDeps = {
@@ -34,6 +36,7 @@ export function createProgressReporter({
   let shown: readonly FolderCopy[] | null = null
   let warned: MigrationWarning[] = []
   let timer: NodeJS.Timeout | undefined
+  let hasEnded = false
 
   const read = (stopped: number) =>
     progressOf(shown ?? [], {
@@ -49,20 +52,26 @@ export function createProgressReporter({
     onProgress(read(0))
   }
 
+  function end(): void {
+    clearTimeout(timer)
+    hasEnded = true
+  }
+
   return {
     setFolders(copies, warnings) {
       shown = copies
       warned = warnings
       tell()
     },
-    scheduleReport: () => (timer ??= setTimeout(tell, ENGINE_LIMITS.progressIntervalMs)),
+    scheduleReport() {
+      if (!hasEnded) timer ??= setTimeout(tell, ENGINE_LIMITS.progressIntervalMs)
+    },
     finish(stopped) {
-      clearTimeout(timer)
-      // Nothing is reported after the end.
-      timer = setTimeout(() => undefined, 0)
+      end()
       const progress = read(stopped)
       onProgress(progress)
       return progress
     },
+    end,
   }
 }
