@@ -18,11 +18,11 @@ export const ENGINE_LIMITS = {
    * Maximum size of a batch. A batch is one transaction at the destination: larger ones need fewer
    * commits, but more of our memory.
    */
-  batch: { messages: 250, bytes: 2 * 1024 * 1024 },
+  batch: { messages: 250, bytes: 4 * 1024 * 1024 },
   /** Batches that take longer are halved, those that take less are doubled. */
   batchTime: { shortMs: 700, longMs: 4_000 },
   /** Memory for message bodies, shared by all migrations of this process. */
-  bodiesBytes: 12 * 1024 * 1024,
+  bodiesBytes: 24 * 1024 * 1024,
   /** Memory reserved for a body that is streamed. */
   streamedBodyBytes: 2 * 1024 * 1024,
   /** Assumed size of a body whose size the server did not report. */

@@ -329,7 +329,7 @@ describe('a session with mail that another thread reads', () => {
     ['frees each message', true],
     ['keeps all of them', false],
   ])('sends every message as it is to a reader that %s', async (_, isFreed) => {
-    const count = 140
+    const count = 280
     const mbox = Array.from(
       { length: count },
       (__, n) => `${FROM}\nSubject: ${n}\n\n${bodyOf(n)}\n`,

@@ -2,7 +2,7 @@
 ;; A bare line end is an LF without a CR in front of it. The byte in front of `$at` is read, too.
 ;; Bytes are counted and converted where they are: other threads see the same memory.
 (module
-  (memory (export "memory") 320 320 shared)
+  (memory (export "memory") 576 576 shared)
 
   ;; Counts the bare line ends from $at to $end.
   (func (export "count") (param $at i32) (param $end i32) (result i32)

@@ -4,7 +4,7 @@ import type { SharedPlaces } from './shared-places.ts'
 
 const HIGH_WATER_MARK_BYTES = 1024 * 1024
 /** Bytes on their way to a reader that has not taken them yet. */
-const MAX_IN_TRANSIT_BYTES = 2 * 1024 * 1024
+const MAX_IN_TRANSIT_BYTES = 8 * 1024 * 1024
 /** Bytes that are sent together, because each message wakes the other thread. */
 const MESSAGE_BYTES = MAX_IN_TRANSIT_BYTES / 8
 /** Taken bytes that are reported together, for the same reason. */
