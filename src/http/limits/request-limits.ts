@@ -51,10 +51,11 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 300, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 2,
   },
+  // Changed settings ask for another preview before the last one is there.
   'digest previews': {
     noun: 'digest previews and tests',
     rate: { requests: 120, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 1,
+    maxConcurrent: 3,
   },
   'alert tests': {
     noun: 'test alerts',
