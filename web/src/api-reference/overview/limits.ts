@@ -73,7 +73,7 @@ export const ACCOUNT_LIMITS: Limit[] = [
     name: 'digest previews and tests',
     requests: 120,
     per: 'an hour',
-    atOnce: 1,
+    atOnce: 3,
     operations: ['getDigestPreview', 'testDigest'],
   },
   {
