@@ -17,6 +17,7 @@ import { findFolders } from '../../src/migration/files/find-folders.ts'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
+import { startProxy } from '../servers/proxy.ts'
 import { PROGRAM, runPortreeve, SURROUNDINGS } from './command.ts'
 
 const FROM = 'From a@b Tue Jan  2 03:04:05 2024'
@@ -34,6 +35,7 @@ describe('mail in files', () => {
       'takeout',
       'killed',
       'uncut',
+      'cut',
       'exported',
       'mbox',
       'maildir',
@@ -185,6 +187,42 @@ describe('mail in files', () => {
     expect([copied['killed']?.length, hashes.size]).toEqual([large + small, large + small])
     rmSync(file)
   })
+
+  it(
+    'is imported once and unchanged although connections are cut',
+    { timeout: 120_000 },
+    async () => {
+      const file = join(folder, 'cut.mbox')
+      const count = 1_000
+      const message = (n: number) =>
+        `Subject: ${n}\nMessage-ID: <c${n}@x>\n\n${`Text of message ${n} alone\n`.repeat(500 + (n % 9) * 400)}`
+      const messages = Array.from({ length: count }, (_, n) => message(n))
+      writeFileSync(file, messages.map((text) => `${FROM}\n${text}\n`).join(''))
+      const proxy = await startProxy(server.port)
+      const cuts = [9_000_000, 4_000_000, 6_000_000]
+      const cutNext = () => proxy.cutAfter('toServer', cuts.pop() ?? Infinity)
+      cutNext()
+      // A connection that is opened again is cut, too.
+      let known = 1
+      const timer = setInterval(() => {
+        if (proxy.connections() <= known || cuts.length === 0) return
+        known = proxy.connections()
+        cutNext()
+      }, 20)
+      const to = `imap://cut@127.0.0.1:${proxy.port}`
+      const { out, code } = await runPortreeve(['import', file, '--destination', to], env)
+      clearInterval(timer)
+      await proxy.close()
+      expect([out, code]).toEqual([expect.stringMatching(/Verified: 1,000 of 1,000/), 0])
+      expect(cuts).toEqual([])
+      const copied = (await read(accountOn(server.port, 'cut')))['cut'] ?? []
+      const expected = messages.map((text) =>
+        createHash('sha256').update(text.replaceAll('\n', '\r\n')).digest('hex'),
+      )
+      expect(copied.map(({ hash }) => hash).toSorted()).toEqual(expected.toSorted())
+      rmSync(file)
+    },
+  )
 
   it(
     'is exported once and whole although the export is killed twice, in every format',
