@@ -1,4 +1,9 @@
-import { onlineManager, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import {
+  notifyManager,
+  onlineManager,
+  QueryClient,
+  QueryClientProvider,
+} from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { startTransition, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -12,6 +17,8 @@ import { followTheme } from './ui/theme/use-theme.ts'
 // Queries pause while the service does not answer, and continue once it does.
 onlineManager.setEventListener(watchReachability)
 followBrowserConnection()
+// In a later task, as is the default, a switch would go back for a moment after each click.
+notifyManager.setScheduler(queueMicrotask)
 sendDeletionsOnLeave()
 followTheme()
 watchInteraction()

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useLayoutEffect, useState } from 'react'
 
 /**
  * The place that the fragment of the address names: `''` for the overview, a section of it such as
@@ -29,11 +29,16 @@ function decoded(part: string): string {
 /** The id of the element of a field, for the browser and for links. */
 export const fieldId = (path: string[]) => path.map(encodeURIComponent).join('/')
 
+/** The current place: a new object after each navigation, also one to the same place. */
 export function usePlace(): Place {
-  return parsePlace(useSyncExternalStore(subscribe, () => window.location.hash))
+  const [place, setPlace] = useState(currentPlace)
+  // A layout effect follows the first render without a pause in which the address could change.
+  useLayoutEffect(() => {
+    const update = () => setPlace(currentPlace())
+    window.addEventListener('hashchange', update)
+    return () => window.removeEventListener('hashchange', update)
+  }, [])
+  return place
 }
 
-function subscribe(listener: () => void): () => void {
-  window.addEventListener('hashchange', listener)
-  return () => window.removeEventListener('hashchange', listener)
-}
+const currentPlace = () => parsePlace(window.location.hash)

@@ -74,10 +74,11 @@ function FieldRow({ field, path, isOpenAtFirst }: FieldRowProps) {
   const [isOpen, setOpen] = useState(
     isAbove || (isOpenAtFirst && below.length <= MAX_OPEN_FIELDS && !below[0]?.isOption),
   )
+  // Each navigation has its own `target`, so that going back opens what was closed meanwhile.
   useEffect(() => {
     if (isAbove) setOpen(true)
     if (isTarget) row.current?.scrollIntoView({ block: 'center' })
-  }, [isAbove, isTarget])
+  }, [isAbove, isTarget, target])
   const { description } = resolve(field.schema, schemas)
   return (
     <li ref={row} id={fieldId(path)} className={classes.row} data-target={isTarget}>
