@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import type { TestService } from '../service.ts'
 
 const BUILT = 'web/dist/index.html'
@@ -138,14 +139,20 @@ export function heading(page: Page, name: string): Locator {
   return page.getByRole('heading', { level: 1, name, exact: true })
 }
 
-/** Presses the Tab key until the element has the focus whose name begins with these words. */
+/**
+ * Presses the Tab key until the element has the focus whose name begins with these words. Waits
+ * until it is there: on a slow machine, 60 presses can end on the screen before.
+ */
 export async function tabTo(page: Page, name: string): Promise<void> {
+  const isNamed = `it =>
+    [it.getAttribute('aria-label'), it.labels?.[0]?.textContent, it.textContent]
+      .filter(Boolean).concat('').join(' ').startsWith(${JSON.stringify(`${name} `)})`
+  const focusable = 'a, button, input, select, textarea, summary, [tabindex]'
+  await expect
+    .poll(() => page.evaluate(`[...document.querySelectorAll('${focusable}')].some(${isNamed})`))
+    .toBe(true)
   for (let presses = 0; presses < 60; presses++) {
-    const focused: string = await page.evaluate(
-      `(() => { const { activeElement: it } = document
-        return [it.getAttribute('aria-label'), it.labels?.[0]?.textContent, it.textContent].filter(Boolean).join(' ') })()`,
-    )
-    if (focused === name || focused.startsWith(`${name} `)) return
+    if (await page.evaluate<boolean>(`(${isNamed})(document.activeElement)`)) return
     await page.keyboard.press('Tab')
   }
   throw new Error(`The Tab key does not lead to “${name}”.`)
