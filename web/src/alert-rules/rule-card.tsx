@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deleteWithUndo } from '../deletions.ts'
+import { updateOptimistically } from '../optimistic-update.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Switch } from '../ui/actions/switch.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -51,12 +52,13 @@ function RuleActions({ rule, name, all, isChanging, onEdit }: RuleActionsProps) 
   const { id, enabled } = rule
   const at = all.findIndex((each) => each.id === id)
 
-  /** Shows the new state at once, and what the service has if the request fails. */
   async function change(shown: Rule[], send: () => Promise<unknown>): Promise<void> {
     setProblem('')
-    queries.setQueryData(rulesQuery.queryKey, shown)
-    await send().catch((error: unknown) => setProblem((error as Error).message))
-    await queries.invalidateQueries(rulesQuery)
+    try {
+      await updateOptimistically(queries, rulesQuery.queryKey, () => shown, send)
+    } catch (error) {
+      setProblem((error as Error).message)
+    }
   }
   const toggle = (isOn: boolean) =>
     change(

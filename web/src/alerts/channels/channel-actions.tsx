@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deleteWithUndo } from '../../deletions.ts'
+import { updateOptimistically } from '../../optimistic-update.ts'
 import { Button } from '../../ui/actions/button.tsx'
 import { Switch } from '../../ui/actions/switch.tsx'
 import { Row } from '../../ui/layout/page.tsx'
@@ -43,17 +44,14 @@ export function ChannelActions({ channel, isChanging, onChange, onTested }: Chan
     }
   }
 
-  /** Shows the new state at once, and reverts it if the request fails. */
   async function toggle(isOn: boolean): Promise<void> {
-    const { queryKey } = channelsQuery
-    const before = queries.getQueryData(queryKey)
     const toggled: Channel = { ...channel, enabled: isOn, status: isOn ? 'active' : 'off' }
-    queries.setQueryData(queryKey, (all) => all?.map((each) => (each.id === id ? toggled : each)))
+    const apply = (all: Channel[]) => all.map((each) => (each.id === id ? toggled : each))
     try {
-      await alerts.change(id, { enabled: isOn })
-      await queries.invalidateQueries(channelsQuery)
+      await updateOptimistically(queries, channelsQuery.queryKey, apply, () =>
+        alerts.change(id, { enabled: isOn }),
+      )
     } catch (error) {
-      queries.setQueryData(queryKey, before)
       onTested({ error: error as Error })
     }
   }
