@@ -7,6 +7,8 @@ export type FakeFolder = {
   /** UIDs are 1 to `count`. */
   count: number
   body: (uid: number) => Buffer
+  /** Whether a search lists a message; `time` counts the searches. Default: all are listed. */
+  lists?: (uid: number, time: number) => boolean
   /** Further attributes of a message, such as `X-GM-MSGID 5`. */
   also?: (uid: number) => string
   /**
@@ -32,6 +34,7 @@ export async function startImapAccountFake(
   hold: (command: FakeCommand) => Promise<void> | undefined = () => undefined,
 ): Promise<ImapFake> {
   const open = new Map<number, FakeFolder>()
+  let searches = 0
 
   async function script(command: FakeCommand, reply: Reply): Promise<boolean> {
     await hold(command)
@@ -54,9 +57,10 @@ export async function startImapAccountFake(
       )
     } else if (name === 'UID SEARCH' && opened) {
       const [from, to] = rangeOf(args.replace('UID ', ''), opened)
-      reply.say(
-        `* SEARCH ${Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n).join(' ')}`,
-      )
+      const time = (searches += 1)
+      const uids = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n)
+      const listed = uids.filter((uid) => opened.lists?.(uid, time) ?? true)
+      reply.say(`* SEARCH ${listed.join(' ')}`)
     } else if (name === 'UID FETCH' && opened) fetch(opened, args, reply)
     else return false
     reply.ok()

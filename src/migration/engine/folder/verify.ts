@@ -59,8 +59,19 @@ async function isSourceDone(
   // A server may list expunged messages until it has sent the EXPUNGE responses (RFC 3501, 7.4.1).
   await noop(source)
   const now = await uidsBelow(source, folderState.saved.sourceUidNext)
+  addOmitted(at, now)
   failMissing(at, copier, now)
   return now.every((uid) => folderState.isDone(uid))
+}
+
+/** Adds messages that the first listing omitted: some servers list less than they have. */
+function addOmitted(at: OpenFolder, now: number[]): void {
+  const listed = new Set(at.uids)
+  const omitted = now.filter((uid) => !listed.has(uid))
+  if (omitted.length === 0) return
+  at.folderState.addOmitted(omitted)
+  at.uids = now
+  at.rows = null
 }
 
 /**

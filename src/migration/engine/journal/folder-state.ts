@@ -80,6 +80,22 @@ export class FolderState {
     return this.#processed.start(sourceUids)
   }
 
+  /** Source messages from this UID on are not part of this run, unless `extend` adds them. */
+  get sourceUidNext(): number {
+    return this.#saved.sourceUidNext
+  }
+
+  /** Adds source messages that arrived during this run, ascending, from `sourceUidNext` on. */
+  extend(sourceUids: readonly number[]): void {
+    this.#processed.extend(sourceUids)
+    this.#saved.sourceUidNext = (sourceUids.at(-1) ?? this.#saved.sourceUidNext - 1) + 1
+  }
+
+  /** Adds source messages below `sourceUidNext` that the first listing of this run omitted. */
+  addOmitted(sourceUids: readonly number[]): void {
+    this.#processed.addOmitted(sourceUids)
+  }
+
   isDone(uid: number): boolean {
     return this.#processed.has(uid)
   }

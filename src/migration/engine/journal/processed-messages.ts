@@ -14,9 +14,12 @@ export class ProcessedMessages {
   /** Source UIDs above `lastUid`, ascending, and how many of them `lastUid` has passed. */
   #order: number[] = []
   #position = 0
+  /** Those of earlier runs. */
+  readonly #earlier: { lastUid: number; beyond: UidSet }
 
   constructor({ lastUid, beyond, again }: Pick<SavedFolder, 'lastUid' | 'beyond' | 'again'>) {
     this.lastUid = lastUid
+    this.#earlier = { lastUid, beyond: parseUidSet(beyond) }
     this.#beyond = parseUidSet(beyond)
     this.#again = parseUidSet(again)
   }
@@ -32,6 +35,19 @@ export class ProcessedMessages {
     const left = sourceUids.filter((uid) => !this.has(uid))
     this.left = left.length
     return left
+  }
+
+  /** Adds messages that arrived at the source since. Their UIDs are above all others. */
+  extend(sourceUids: readonly number[]): void {
+    for (const uid of sourceUids) this.#order.push(uid)
+    this.left += sourceUids.length
+  }
+
+  /** Adds messages that the listing omitted, unless earlier runs have processed them. */
+  addOmitted(sourceUids: readonly number[]): void {
+    const { lastUid, beyond } = this.#earlier
+    for (const uid of sourceUids)
+      if (uid > lastUid && uid <= this.lastUid && !beyond.has(uid)) this.#again.add(uid)
   }
 
   has(uid: number): boolean {
