@@ -8,7 +8,8 @@ import type { MigrationOutcome } from '../../src/migration/engine/outcome.ts'
 import type { MigrationProgress } from '../../src/migration/engine/progress/progress.ts'
 import { accountOn } from './mailbox.ts'
 
-const waitTimes: WaitTimes = {
+/** Shorter than those of the service. */
+export const waitTimes: WaitTimes = {
   ...WAIT_TIMES,
   reconnectMs: { first: 10, most: 100 },
   slowDownMs: { first: 50, most: 200 },

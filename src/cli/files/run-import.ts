@@ -9,6 +9,7 @@ import { findFolders, type FoundFolders } from '../../migration/files/find-folde
 import type { LabelMode } from '../../migration/files/open-source.ts'
 import {
   startSource,
+  type FoundMail,
   type SourceFolder,
   type SourceThread,
 } from '../../migration/files/thread/source-thread.ts'
@@ -120,12 +121,13 @@ async function copy(
     const inParts = isFirst && !flags['dry-run'] && flags.folder.length === 0
     const thread = startSource({ roots, state, labels: flags.labels, inParts }, signal)
     files = thread
-    const outcome = await copyParts(thread, (folders, isLast, notes) => {
+    const onWhole = ({ folders }: FoundMail) => {
+      if (json) return
+      bars.end()
+      console.error(tableOf(chooseFolders(folders, flags.folder)))
+    }
+    const outcome = await copyParts(thread, onWhole, ({ folders, arriving, notes }) => {
       const chosen = chooseFolders(folders, flags.folder)
-      if (isLast && !json) {
-        bars.end()
-        console.error(tableOf(chosen))
-      }
       return migrateMailbox({
         source: { account: source, openSession: thread.openSession },
         destination: { account },
@@ -133,6 +135,7 @@ async function copy(
         options,
         recordsDigests: false,
         sizes: new Map(chosen.map((folder) => [folder.path, folder.bytes])),
+        arriving,
         journal,
         notes,
         signal,
@@ -154,27 +157,48 @@ async function copy(
   }
 }
 
-type CopyPart = (
-  folders: readonly SourceFolder[],
-  isLast: boolean,
-  notes: readonly MigrationNote[],
-) => Promise<MigrationOutcome>
+type Part = {
+  folders: readonly SourceFolder[]
+  /** Waits for more messages of a folder, as `MigrateDeps` has it. */
+  arriving: (folder: string) => Promise<number | null>
+  notes: readonly MigrationNote[]
+}
 
 /**
- * Copies messages while others are read: each time all that were found until then, as a later run
- * copies only new messages. After a failure, the rest follows at once, so that a folder fails once
- * more and not with each part.
+ * Copies messages while others are read. The only folder grows while it is copied. With several,
+ * all that were found until then are copied each time, as a later run copies only new messages.
+ * After a failure, the rest follows at once, so that a folder fails once more and not with each
+ * part.
+ * @param onWhole called once everything is found
  */
-async function copyParts(files: SourceThread, copyPart: CopyPart): Promise<MigrationOutcome> {
+async function copyParts(
+  files: SourceThread,
+  onWhole: (mail: FoundMail) => void,
+  copyPart: (part: Part) => Promise<MigrationOutcome>,
+): Promise<MigrationOutcome> {
   let notes: readonly MigrationNote[] = []
-  let hasFailed = false
+  let latest = await find()
   for (;;) {
-    const { folders, isWhole } = await files.found()
-    if (hasFailed && !isWhole) continue
-    const outcome = await copyPart(folders, isWhole, notes)
-    if (isWhole || outcome.stopped) return outcome
+    let covered = latest
+    const arriving = async (path: string) => {
+      if (latest.isWhole || latest.folders.length > 1) return null
+      latest = await find()
+      const [only, ...others] = latest.folders
+      if (only?.path !== path || others.length > 0) return null
+      covered = latest
+      return only.bytes
+    }
+    const outcome = await copyPart({ folders: covered.folders, arriving, notes })
+    if (covered.isWhole || outcome.stopped) return outcome
     notes = outcome.notes
-    hasFailed = outcome.state === 'failed'
+    if (latest === covered) latest = await find()
+    while (outcome.state === 'failed' && !latest.isWhole) latest = await find()
+  }
+
+  async function find(): Promise<FoundMail> {
+    const mail = await files.found()
+    if (mail.isWhole) onWhole(mail)
+    return mail
   }
 }
 

@@ -8,6 +8,7 @@ import type { ConnectionPair } from './connections/connection-pair.ts'
 import type { RateLimitGate } from './connections/rate-limit-gate.ts'
 import type { DestinationFolders } from './folder/destination-folder.ts'
 import type { MessageFilter } from './filter.ts'
+import type { MigrateDeps } from './options.ts'
 import type { FolderState } from './journal/folder-state.ts'
 import type { Journal } from './journal/journal.ts'
 import type { SyncPlan } from './sync/pass.ts'
@@ -32,8 +33,12 @@ export type MigrationContext = {
   onCopied: (copy: MessageCopy) => void
   /** The pass of a synchronization; null for a migration that is not synchronized. */
   sync: SyncPlan | null
+  /** See `MigrateDeps`. */
+  arriving?: MigrateDeps['arriving']
   /** Called when the progress has changed. */
   changed: () => void
+  /** Called when the source has more messages than when it was listed. */
+  grown: () => void
   note: (note: MigrationNote) => void
   /** Folders copied before this one. Their messages are not copied again. */
   before: readonly FolderCopy[]

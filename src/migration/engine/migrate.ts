@@ -104,6 +104,7 @@ async function copyMailbox(
         reporter.scheduleReport()
         pool.reassign()
       },
+      grown: () => pool.extend(),
       note: (note) => addNote(notes, note),
       before: [],
     }

@@ -49,6 +49,11 @@ export type MigrateDeps = {
   options?: MigrateOptions
   /** Bytes by path, where the source was asked before. */
   sizes?: ReadonlyMap<string, number>
+  /**
+   * For a source that still grows. Waits until a folder has more messages, which belong to this run,
+   * and returns its bytes with them; null when none will follow.
+   */
+  arriving?: (folder: string) => Promise<number | null>
   journal: Journal
   /** Notes of an earlier run of the same migration. */
   notes?: readonly MigrationNote[]

@@ -21,6 +21,8 @@ export type ConnectionPool = {
   copy(copies: readonly FolderCopy[], most: number): Promise<void>
   /** Lets pairs with room begin further folders. Call it when messages were copied. */
   reassign(): void
+  /** Lets more pairs join a running copy where there is enough work now. */
+  extend(): void
   destroy(): void
   /** Signs out all connections. */
   close(): Promise<void>
@@ -41,6 +43,7 @@ export function createConnectionPool(
   let wake = Promise.withResolvers<void>()
   const reassigned = () => wake.promise
   let closing: Promise<void> | undefined
+  let extend = () => {}
 
   async function closeAll(): Promise<void> {
     await Promise.all(pairs.map((pair) => pair.close()))
@@ -69,15 +72,21 @@ export function createConnectionPool(
     async copy(copies, most) {
       const queue = createFolderQueue(copies)
       const drives = working.map((pair) => work(pair, queue))
-      const wanted = Math.min(most, countWanted(copies))
-      while (pairs.length < wanted) drives.push(join(queue).catch(endAll))
-      await Promise.all(drives)
+      extend = () => {
+        const wanted = Math.min(most, countWanted(copies))
+        while (pairs.length < wanted) drives.push(join(queue).catch(endAll))
+      }
+      extend()
+      // More can join meanwhile.
+      for (const drive of drives) await drive
+      extend = () => {}
       if (own.signal.aborted) throw own.signal.reason
     },
     reassign() {
       wake.resolve()
       wake = Promise.withResolvers()
     },
+    extend: () => extend(),
     destroy: () => pairs.forEach((pair) => pair.destroy()),
     close: () => (closing ??= closeAll()),
   }

@@ -42,6 +42,10 @@ export type BatchQueue = {
 type BatchQueueOptions = {
   /** Ascending. */
   uids: readonly number[]
+  /** Returns further UIDs, ascending, once the source has some; empty when it will have none. */
+  more: () => Promise<readonly number[]>
+  /** Called once they are in the queue. */
+  onMore: () => void
   /** Metadata that is known already. */
   known: ReadonlyMap<number, Metadata> | null
   pace: BatchSize
@@ -52,19 +56,23 @@ type BatchQueueOptions = {
 }
 
 export function createBatchQueue({
-  uids,
+  uids: first,
+  more,
+  onMore,
   known,
   pace,
   isThere,
   maxBatchMessages,
 }: BatchQueueOptions): BatchQueue {
+  let uids = first
   const rows: Metadata[] = []
   let scanned = 0
   let scanning: Promise<void> | undefined
+  let adding: Promise<boolean> | undefined
 
   async function scan(reading: () => Promise<Wire>): Promise<void> {
     const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
-    const found = known ?? (await fetchSegment(reading, segment))
+    const found = known?.has(segment[0] ?? 0) ? known : await fetchSegment(reading, segment)
     scanned += segment.length
     // A server may omit messages that it cannot describe. The fetch of the body shows whether they
     // still exist.
@@ -75,10 +83,24 @@ export function createBatchQueue({
     )
   }
 
+  /** Returns whether there are more. */
+  async function add(): Promise<boolean> {
+    const further = await more()
+    if (further.length === 0) return false
+    uids = [...uids, ...further]
+    onMore()
+    return true
+  }
+
   async function ensure(reading: () => Promise<Wire>): Promise<void> {
-    while (rows.length === 0 && scanned < uids.length) {
-      scanning ??= scan(reading).finally(() => (scanning = undefined))
-      await scanning
+    while (rows.length === 0) {
+      if (scanned < uids.length) {
+        scanning ??= scan(reading).finally(() => (scanning = undefined))
+        await scanning
+      } else {
+        adding ??= add().finally(() => (adding = undefined))
+        if (!(await adding)) return
+      }
     }
   }
 

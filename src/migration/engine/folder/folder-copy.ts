@@ -7,7 +7,7 @@ import { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import type { FolderState } from '../journal/folder-state.ts'
-import { openFolder, type OpenFolder } from './open-folder.ts'
+import { listArrived, openFolder, type OpenFolder } from './open-folder.ts'
 import { backOff, withRetries } from '../connections/with-retries.ts'
 import { reconcile } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
@@ -24,7 +24,7 @@ export function createFolderCopy(migration: MigrationContext, route: FolderRoute
 
 class ImapFolderCopy implements FolderCopy {
   readonly folder: FolderRoute['folder']
-  readonly bytes: FolderRoute['bytes']
+  bytes: FolderRoute['bytes']
   readonly begun: Promise<void>
   state: FolderCopy['state'] = 'waiting'
 
@@ -167,7 +167,8 @@ class ImapFolderCopy implements FolderCopy {
       const known = folderState.totalFailureCount
       await this.#copyRound(pair, at, chooseRound(folderState, left))
       signal.throwIfAborted()
-      if (folderState.left < left.length || folderState.totalFailureCount > known) idle = 0
+      const isNearer = left.some((uid) => folderState.isDone(uid))
+      if (isNearer || folderState.totalFailureCount > known) idle = 0
       else if (gate.closedUntil === null) {
         idle += 1
         await backOff(idle, waitTimes, signal)
@@ -188,6 +189,20 @@ class ImapFolderCopy implements FolderCopy {
     await reconcile(at.folderState, reading, destination, at.destinationFolder.name, options)
   }
 
+  /** Takes what arrived at a source that still grows into this run. Returns the UIDs. */
+  async #takeArrived(pair: ConnectionPair, at: OpenFolder): Promise<readonly number[]> {
+    const migration = this.#migration
+    for (;;) {
+      const bytes = (await migration.arriving?.(this.folder.path)) ?? null
+      if (bytes === null) return []
+      const uids = await withRetries(migration, async () =>
+        listArrived(await this.#copier.reading(pair, at), at),
+      )
+      this.bytes = bytes
+      if (uids.length > 0) return uids
+    }
+  }
+
   async #copyRound(
     pair: ConnectionPair,
     at: OpenFolder,
@@ -196,6 +211,8 @@ class ImapFolderCopy implements FolderCopy {
     const copier = this.#copier
     const queue = createBatchQueue({
       uids,
+      more: () => (isTrusted ? this.#takeArrived(pair, at) : Promise.resolve([])),
+      onMore: () => this.#migration.grown(),
       known: at.rows,
       pace: copier.pace,
       maxBatchMessages,

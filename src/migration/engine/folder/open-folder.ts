@@ -215,6 +215,21 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
 }
 
 /**
+ * Lists what arrived at the source since its messages were listed, and adds it to this run.
+ * @throws ImapRefused, ImapLost
+ */
+export async function listArrived(source: Wire, at: OpenFolder): Promise<readonly number[]> {
+  const { sourceUidNext } = at.folderState
+  // The set has the last message even where its UID is smaller (RFC 3501, 6.4.8).
+  const found = await searchUids(source, `UID ${sourceUidNext}:*`)
+  const uids = found.filter((uid) => uid >= sourceUidNext)
+  at.folderState.extend(uids)
+  for (const uid of uids) at.uids.push(uid)
+  at.isCounted = false
+  return uids
+}
+
+/**
  * Counts a failure for the messages of open batches, because one of them may have ended this
  * process. Not beyond `maxBreaks.alone`: our own end alone must not fail a message.
  */
