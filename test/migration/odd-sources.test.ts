@@ -132,26 +132,33 @@ describe('a migration from a source such as strangers have', () => {
     )
   })
 
-  it('copies messages that only a later search lists, once', { timeout: 30_000 }, async () => {
-    const count = 600
-    const bodies = Array.from({ length: count }, () => mail())
-    const isLate = (uid: number) => uid % 250 === 7
-    const source = await sourceWith({
-      INBOX: { ...holding(bodies), lists: (uid, time) => time % 2 === 0 || !isLate(uid) },
-    })
-    const to = await account(dovecot)
-    const journal = createMemoryJournal()
-    for (let run = 0; run < 2; run++) {
-      const { state, progress } = await migrate({ port: source.port }, to, {
-        journal,
-        withNewMail: true,
+  it.each([1, 2])(
+    'copies messages once that %i searches omit',
+    { timeout: 30_000 },
+    async (searches) => {
+      const count = 600
+      const bodies = Array.from({ length: count }, () => mail())
+      const isLate = (uid: number) => uid % 250 === 7
+      const source = await sourceWith({
+        INBOX: {
+          ...holding(bodies),
+          lists: (uid, time) => time % (searches + 1) === 0 || !isLate(uid),
+        },
       })
-      expect([state, progress.messagesDone]).toEqual(['completed', count])
-    }
-    const { INBOX: copied = [] } = await readAt(to)
-    expect(copied.map(({ hash }) => hash).toSorted()).toEqual(bodies.map(hashOf).toSorted())
-    expect(copied.filter(({ flags }) => !flags.includes('\\Seen'))).toEqual([])
-  })
+      const to = await account(dovecot)
+      const journal = createMemoryJournal()
+      for (let run = 0; run < 2; run++) {
+        const { state, progress } = await migrate({ port: source.port }, to, {
+          journal,
+          withNewMail: true,
+        })
+        expect([state, progress.messagesDone]).toEqual(['completed', count])
+      }
+      const { INBOX: copied = [] } = await readAt(to)
+      expect(copied.map(({ hash }) => hash).toSorted()).toEqual(bodies.map(hashOf).toSorted())
+      expect(copied.filter(({ flags }) => !flags.includes('\\Seen'))).toEqual([])
+    },
+  )
 
   it('keeps the source’s date of any year, uses the header’s where it is invalid, and notes every change (30)', async () => {
     const dates = [

@@ -51,7 +51,8 @@ export type MigrateDeps = {
   sizes?: ReadonlyMap<string, number>
   /**
    * For a source that still grows. Waits until a folder has more messages, which belong to this run,
-   * and returns its bytes with them; null when none will follow.
+   * and returns its bytes with them; null when none will follow. Every open session of the source
+   * must have them by then.
    */
   arriving?: (folder: string) => Promise<number | null>
   journal: Journal

@@ -43,7 +43,8 @@ export function createConnectionPool(
   let wake = Promise.withResolvers<void>()
   const reassigned = () => wake.promise
   let closing: Promise<void> | undefined
-  let extend = () => {}
+  /** Does nothing between copies. */
+  let extend: () => void = () => {}
 
   async function closeAll(): Promise<void> {
     await Promise.all(pairs.map((pair) => pair.close()))

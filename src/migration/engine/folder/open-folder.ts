@@ -9,6 +9,7 @@ import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import {
   highestModseq,
+  noop,
   searchUids,
   readStatus,
   type OpenedMailbox,
@@ -154,8 +155,24 @@ async function list(
       rows: new Map(here.map((row) => [row.uid, row])),
       isCounted: true,
     }
-  const uids = await uidsBelow(source, before)
-  return { uids, rows: null, isCounted: before === uidNext && uids.length === exists }
+  const first = await uidsBelow(source, before)
+  const isWhole = before === uidNext
+  const uids = isWhole && first.length < exists ? await listAgain(source, before, first) : first
+  return { uids, rows: null, isCounted: isWhole && uids.length === exists }
+}
+
+/**
+ * Lists a folder that has more messages than it listed: they were expunged meanwhile, or the server
+ * omitted them. Once a later message is copied, an omitted one would count as processed.
+ */
+async function listAgain(
+  source: Wire,
+  before: number,
+  first: readonly number[],
+): Promise<number[]> {
+  await noop(source)
+  const again = await uidsBelow(source, before)
+  return [...new Set([...first, ...again])].toSorted((a, b) => a - b)
 }
 
 function isSmall({ messages }: Folder): boolean {
