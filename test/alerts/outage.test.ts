@@ -184,15 +184,19 @@ describe('every service', () => {
     for (const service of services.values()) service.calls.length = 0
     await portreeve.raise(alice.id, 'many')
     await attempted()
-    // A message of its own each, which a burst of alerts would be one of.
+    // A message of its own each, which a burst of alerts would be one of. Services without a
+    // documented limit get few: this test moves all that wait, again and again.
     await database.pool.query('update alert_channel set tokens = null, tokens_at = null')
     await database.pool.query(
       `with made as (
          insert into alert_message (channel_id, collecting)
-         select id, false from alert_channel, generate_series(1, 60) where type not in ('email', 'webhook')
+         select id, false from alert_channel,
+           generate_series(1, case when type = any($1) then 60 else 3 end)
+         where type not in ('email', 'webhook')
          returning id)
        insert into alert_message_content (message_id, alert_id)
        select made.id, (select id from alert where key = 'many') from made`,
+      [Object.keys(DOCUMENTED)],
     )
     times.clear()
     const counts = () => Object.keys(DOCUMENTED).map((type) => times.get(type)?.length ?? 0)
