@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readConfig } from '../../config.ts'
-import type { MigrationNote } from '../../migration/engine/context.ts'
+import type { Arriving, MigrationNote } from '../../migration/engine/context.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import type { MigrationOutcome } from '../../migration/engine/outcome.ts'
@@ -159,8 +159,7 @@ async function copy(
 
 type Part = {
   folders: readonly SourceFolder[]
-  /** Waits for more messages of a folder, as `MigrateDeps` has it. */
-  arriving: (folder: string) => Promise<number | null>
+  arriving: Arriving
   notes: readonly MigrationNote[]
 }
 
@@ -180,7 +179,7 @@ async function copyParts(
   let latest = await find()
   for (;;) {
     let covered = latest
-    const arriving = async (path: string) => {
+    const arriving: Arriving = async (path) => {
       if (latest.isWhole || latest.folders.length > 1) return null
       latest = await find()
       const [only, ...others] = latest.folders

@@ -8,7 +8,6 @@ import type { ConnectionPair } from './connections/connection-pair.ts'
 import type { RateLimitGate } from './connections/rate-limit-gate.ts'
 import type { DestinationFolders } from './folder/destination-folder.ts'
 import type { MessageFilter } from './filter.ts'
-import type { MigrateDeps } from './options.ts'
 import type { FolderState } from './journal/folder-state.ts'
 import type { Journal } from './journal/journal.ts'
 import type { SyncPlan } from './sync/pass.ts'
@@ -33,8 +32,7 @@ export type MigrationContext = {
   onCopied: (copy: MessageCopy) => void
   /** The pass of a synchronization; null for a migration that is not synchronized. */
   sync: SyncPlan | null
-  /** See `MigrateDeps`. */
-  arriving?: MigrateDeps['arriving']
+  arriving?: Arriving
   /** Called when the progress has changed. */
   changed: () => void
   /** Called when the source has more messages than when it was listed. */
@@ -43,6 +41,13 @@ export type MigrationContext = {
   /** Folders copied before this one. Their messages are not copied again. */
   before: readonly FolderCopy[]
 }
+
+/**
+ * For a source that still grows. Waits until a folder has more messages, which belong to this run,
+ * and returns its bytes with them; null when none will follow. Every open session of the source
+ * must have them by then.
+ */
+export type Arriving = (folder: string) => Promise<number | null>
 
 /** A message that was copied: its folders and UIDs at both sides (null where unknown). */
 export type MessageCopy = {

@@ -2,7 +2,7 @@ import type { Logger } from '../../log.ts'
 import type { WaitTimes } from '../limits.ts'
 import type { RateLimit } from './connections/pacer.ts'
 import type { MigrationAccount } from './connections/fresh-sign-in.ts'
-import type { MessageCopy, MigrationNote } from './context.ts'
+import type { Arriving, MessageCopy, MigrationNote } from './context.ts'
 import type { MessageFilter } from './filter.ts'
 import type { Journal } from './journal/journal.ts'
 import type { MigrationOutcome } from './outcome.ts'
@@ -49,12 +49,7 @@ export type MigrateDeps = {
   options?: MigrateOptions
   /** Bytes by path, where the source was asked before. */
   sizes?: ReadonlyMap<string, number>
-  /**
-   * For a source that still grows. Waits until a folder has more messages, which belong to this run,
-   * and returns its bytes with them; null when none will follow. Every open session of the source
-   * must have them by then.
-   */
-  arriving?: (folder: string) => Promise<number | null>
+  arriving?: Arriving
   journal: Journal
   /** Notes of an earlier run of the same migration. */
   notes?: readonly MigrationNote[]
