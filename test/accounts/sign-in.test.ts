@@ -266,6 +266,19 @@ describe('the own account', () => {
       'portreeve.session_token=',
     )
   })
+
+  it('stays signed in when a request with the replaced session is answered last', async () => {
+    const before = await portreeve.signIn(alice)
+    const body = {
+      currentPassword: alice.password,
+      newPassword: 'another long password',
+      revokeOtherSessions: true,
+    }
+    const changed = await portreeve.request('/api/auth/change-password', { cookie: before, body })
+    expect(cookieOf(changed.headers)).not.toBe(before)
+    const late = await portreeve.request('/api/auth/get-session', { cookie: before })
+    expect([await late.json(), late.headers.getSetCookie()]).toEqual([null, []])
+  })
 })
 
 const post = (body: string, type: string) =>

@@ -82,6 +82,7 @@ function guardedEndpoints(deps: AuthRoutesDeps): Record<string, Handler> {
     return (request) => changeSecondFactor(request, deps, path, event)
   }
   return {
+    '/get-session': (request) => currentSession(request, deps),
     '/sign-in/email': (request) => signIns(() => signInWithPassword(request, deps)),
     '/change-password': (request) => changePassword(request, deps),
     '/two-factor/verify-totp': verify('/two-factor/verify-totp', ['code', 'trustDevice']),
@@ -96,6 +97,21 @@ function guardedEndpoints(deps: AuthRoutesDeps): Record<string, Handler> {
       'backupCodesReplaced',
     ),
   }
+}
+
+/**
+ * Reads the session of a request. The cookie of a session that has ended is left in the browser:
+ * the request may have been on its way while another one replaced the session, and deleting the
+ * cookie would then delete the new one.
+ */
+async function currentSession(
+  request: FastifyRequest,
+  { auth }: AuthRoutesDeps,
+): Promise<Response> {
+  const response = await auth.handler(fetchRequest(request, '/get-session', auth))
+  const isHere = response.ok && (await response.clone().json()) !== null
+  if (!isHere) response.headers.delete('set-cookie')
+  return response
 }
 
 async function signInWithPassword(
