@@ -69,11 +69,14 @@ export async function startTestService(
   const service = await (isScaled
     ? startSeveral(settings, database.db)
     : startOne(settings, prepare, options))
+  const namesakes = new Map<string, number>()
   const addPerson: TestService['addPerson'] = async (
     name,
     { plan = 'free', admin = false } = {},
   ) => {
-    const email = `${name.toLowerCase()}@people.test`
+    const count = (namesakes.get(name) ?? 0) + 1
+    namesakes.set(name, count)
+    const email = `${name.toLowerCase()}${count === 1 ? '' : `-${count}`}@people.test`
     const password = passwordOf(name)
     const { id } = await addAccount(database.db, { email, password, name, plan, admin })
     return { id, email, password, token: await addToken(database, id, id) }
@@ -113,6 +116,19 @@ export async function startTestService(
       await within(STOP_MS, 'the database to be dropped', database.drop())
     },
   }
+}
+
+let shared: Promise<TestService> | undefined
+
+/**
+ * The service of this worker, for test files that need no setting of their own and look only at what
+ * belongs to their own people. It has no request limits, because all files send from one address.
+ * `stop` leaves it running; it ends with the worker.
+ */
+export async function sharedService(): Promise<TestService> {
+  const service = await (shared ??= startTestService({ REQUEST_LIMITS: 'off' }))
+  const refuse = () => Promise.reject(new Error('Other test files use this service, too.'))
+  return { ...service, pause: refuse, resume: refuse, stop: () => Promise.resolve() }
 }
 
 async function addToken(

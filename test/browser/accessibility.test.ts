@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, signedIn, visit, type Visit } from './browsing.ts'
 
@@ -174,10 +174,10 @@ beforeAll(async () => {
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
   })
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await dns.close()
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { createLinkToken } from '../../src/alerts/silence/links/token.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
 import {
   accessibilityFaults,
@@ -22,14 +22,14 @@ let rosa: Person
 beforeAll(async () => {
   portreeve = await startTestService()
   database = openDatabase(portreeve.databaseUrl)
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await portreeve.addPerson('Alice')
   rosa = await portreeve.addMember(alice.id, 'Rosa', 'read-only')
   for (const [index, name] of ['192.0.2.1', '192.0.2.2', '192.0.2.3'].entries())
     await raise(name, index === 0 ? 'critical' : 'error')
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await database.close()
   await portreeve.stop()
 })

@@ -5,7 +5,7 @@ import { secretsOf } from '../../src/alerts/channels/fields.ts'
 import { presentChannelTypes } from '../../src/alerts/view.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { CONTRACTS, startAlertService, type AlertService } from '../servers/alert-service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { faultsAtAllWidths, heading, signedIn, tabTo, visit, type Visit } from './browsing.ts'
@@ -23,10 +23,10 @@ beforeAll(async () => {
   fakes = new Map(await Promise.all(started))
   const alertOrigins = new Map([...fakes.values()].flatMap(({ origins }) => [...origins]))
   portreeve = await startTestService({}, undefined, { alertOrigins })
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await Promise.all([...fakes.values()].map((fake) => fake.close()))
 })

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService, type Person } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, heading, overflow, signedIn, tabTo, visit } from './browsing.ts'
 
@@ -16,10 +16,10 @@ beforeAll(async () => {
   dns = await startDns({ records: { 'example.com A': ['192.0.2.7'] } })
   portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}` })
   alice = await portreeve.addPerson('Alice')
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await dns.close()
 })

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { report, SENSORS, untilSensorsCount } from './attackers.ts'
 import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
 
@@ -19,12 +19,12 @@ let alice: Visit
 let bob: Visit
 beforeAll(async () => {
   portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Alice', 1440, { admin: true })
   bob = await signedIn(browser, portreeve, 'Bob')
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

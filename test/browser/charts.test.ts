@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { faultsAtAllWidths, overflow, visit, type Visit } from './browsing.ts'
 import { fillCharts, type ChartData } from './chart-data.ts'
@@ -15,13 +15,13 @@ beforeAll(async () => {
   portreeve = await startTestService()
   anna = await portreeve.addPerson('Anna', { plan: 'enterprise' })
   data = await fillCharts(portreeve, anna)
-  browser = await startChromium()
+  browser = await sharedChromium()
   const { page, close } = await signInAs(anna)
   cookies = await page.context().cookies()
   await close()
 }, 120_000)
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

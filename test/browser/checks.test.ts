@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 import { IP, startLists } from '../servers/blacklists.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startHolding, type Holding } from '../servers/holding.ts'
@@ -34,11 +34,11 @@ beforeAll(async () => {
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${holding.port}`,
   })
-  browser = await startChromium()
+  browser = await sharedChromium()
   page = (await signedIn(browser, portreeve, 'Alice')).page
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await holding.close()
   await lists.stop()

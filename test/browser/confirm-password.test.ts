@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { accessibilityFaults, heading, signedIn, type Visit } from './browsing.ts'
 
 let browser: Browser
@@ -12,7 +12,7 @@ let adele: Visit
 let page: Page
 
 beforeAll(async () => {
-  browser = await startChromium()
+  browser = await sharedChromium()
   portreeve = await startTestService()
   database = openDatabase(portreeve.databaseUrl)
   adele = await signedIn(browser, portreeve, 'Adele', 1440, { admin: true })
@@ -22,7 +22,7 @@ afterAll(async () => {
   await adele.close()
   await database.close()
   await portreeve.stop()
-  await browser.close()
+  await closeContexts(browser)
 })
 
 /** Makes every sign-in an hour old. */

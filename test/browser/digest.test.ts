@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUnsubscribeToken } from '../../src/digest/unsubscribe/token.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { SERVICE_KEY, startTestService, type TestService } from '../service.ts'
 import { changed, faultsAtAllWidths, heading, signedIn, visit, type Visit } from './browsing.ts'
@@ -18,7 +18,7 @@ let aliceId: string
 beforeAll(async () => {
   sink = await startSink()
   portreeve = await startTestService({ SMTP_URL: sink.url, MAIL_FROM: 'alerts@portreeve.test' })
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
   const { pool, close } = openDatabase(portreeve.databaseUrl)
   const { rows } = await pool.query<{ id: string }>(
@@ -28,7 +28,7 @@ beforeAll(async () => {
   aliceId = rows[0]?.id ?? ''
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await sink.stop()
 })

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aggregate, daysAgo, tlsReport } from '../dmarc/reports.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
@@ -21,10 +21,10 @@ beforeAll(async () => {
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     REPORT_DOMAIN: 'reports.portreeve.test',
   })
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await dns.close()
 })

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startAllLists } from '../domains/check-with.ts'
@@ -33,12 +33,12 @@ beforeAll(async () => {
     DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
   })
   database = openDatabase(portreeve.databaseUrl)
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await database.close()
   await portreeve.stop()
   await lists.stop()

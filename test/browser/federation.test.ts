@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startInstallation, type Installation } from '../abuse/federation/installation.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
 
@@ -12,11 +12,11 @@ let alice: Visit
 beforeAll(async () => {
   portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
   there = await startInstallation()
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Ada', 1440, { admin: true })
 }, 120_000)
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await there?.stop()
   await portreeve?.stop()
 })

@@ -1,15 +1,15 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { visit, type Visit } from './browsing.ts'
 
 const EMAIL = 'alice@example.com'
 const PASSWORD = 'correct horse battery staple'
 
 let browser: Browser
-beforeAll(async () => void (browser = await startChromium()))
-afterAll(() => browser.close())
+beforeAll(async () => void (browser = await sharedChromium()))
+afterAll(() => closeContexts(browser))
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
 

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { accessibilityFaults, overflow, signedIn, tabTo, type Visit } from './browsing.ts'
 
 let browser: Browser
@@ -10,7 +10,7 @@ let alice: Visit
 let page: Page
 beforeAll(async () => {
   portreeve = await startTestService()
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
   for (const label of ['shop orders', 'newsletter', 'payments']) {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await alice.close()
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

@@ -5,7 +5,7 @@ import { EXAMPLE_REPORT } from '../../src/domains/example.ts'
 import { LINES } from '../../src/domains/lines/lines.ts'
 import { LINES_BY_STAGE, STAGE_NAMES, type DomainReport } from '../../src/domains/shapes.ts'
 import { stagesOf, verdictOf } from '../../src/domains/verdict.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
 import { heading, visit, type Visit } from './browsing.ts'
 
@@ -16,11 +16,11 @@ let stranger: Visit
 beforeAll(async () => {
   portreeve = await startTestService()
   alice = await portreeve.addPerson('Alice')
-  browser = await startChromium()
+  browser = await sharedChromium()
   stranger = await visit(browser, portreeve.url)
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { startTestService, type TestService } from '../service.ts'
 import { IP, startLists } from '../servers/blacklists.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
@@ -36,7 +36,7 @@ export async function startMailPlace(): Promise<MailPlace> {
     SMTP_URL: sink.url,
     MAIL_FROM: 'Portreeve <alerts@portreeve.test>',
   })
-  const browser = await startChromium()
+  const browser = await sharedChromium()
   return {
     portreeve,
     browser,
@@ -44,7 +44,7 @@ export async function startMailPlace(): Promise<MailPlace> {
     dns,
     sink,
     async stop() {
-      await browser.close()
+      await closeContexts(browser)
       await portreeve.stop()
       await Promise.all([lists.stop(), dns.close(), sink.stop()])
     },

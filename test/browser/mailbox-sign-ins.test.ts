@@ -2,7 +2,7 @@ import { exportPKCS8, generateKeyPair } from 'jose'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { faultsAtAllWidths, signedIn, visit } from './browsing.ts'
 
 let browser: Browser
@@ -10,10 +10,10 @@ let portreeve: TestService
 
 beforeAll(async () => {
   portreeve = await startTestService()
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { accountOn, fill, read } from '../migration/mailbox.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
   for (const user of ['one', 'two', 'three'])
     await fill(accountOn(server.port, user), { INBOX: [{}, {}] })
   portreeve = await startTestService()
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
   const { pool, close } = openDatabase(portreeve.databaseUrl)
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await alice.close()
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await server.stop()
 })

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
@@ -32,10 +32,10 @@ beforeAll(async () => {
     Sent: [{}, {}],
   })
   portreeve = await startTestService()
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await slow.close()
   await Promise.all([from, to, picky].map((server) => server.stop()))

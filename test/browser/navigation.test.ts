@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { accessibilityFaults, heading, overflow, signedIn, type Visit } from './browsing.ts'
 
 /** A window of 1440 × 900 pixels at 200% zoom has half as many CSS pixels. */
@@ -26,11 +26,11 @@ const SCREENS = {
 let browser: Browser
 let portreeve: TestService
 beforeAll(async () => {
-  browser = await startChromium()
+  browser = await sharedChromium()
   portreeve = await startTestService()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

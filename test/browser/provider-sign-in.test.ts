@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../free-port.ts'
 import { accountOn, contents, fill, read } from '../migration/mailbox.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { startMailProvider, type MailProviderServer } from '../servers/mail-provider.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -25,7 +25,7 @@ describe('a user who signs in to mailboxes at their provider', () => {
     portreeve = await startTestService({ PORT: String(port), BASE_URL: url, ...provider.settings })
     ;[server, browser] = await Promise.all([
       startDovecot({ introspectAt: provider.introspectionUrl }),
-      startChromium(),
+      sharedChromium(),
     ])
     for (const user of ['alice', 'bob']) await server.addUser(user, 'secret')
     await fill(accountOn(server.port), { INBOX: [{}, {}, {}] })
@@ -34,7 +34,7 @@ describe('a user who signs in to mailboxes at their provider', () => {
   })
   afterAll(async () => {
     await alice.close()
-    await browser.close()
+    await closeContexts(browser)
     await portreeve.stop()
     await Promise.all([server.stop(), provider.stop()])
   })

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startFeedProvider, type FeedProvider } from '../servers/feed-provider.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
@@ -14,11 +14,11 @@ beforeAll(async () => {
   provider = await startFeedProvider()
   provider.files.set('/torbulkexitlist', '45.9.0.1\n45.9.0.2\n')
   portreeve = await startTestService({}, undefined, { providerOrigins: provider.origins })
-  browser = await startChromium()
+  browser = await sharedChromium()
   ada = await signedIn(browser, portreeve, 'Ada', 1440, { admin: true })
 })
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await portreeve?.stop()
   await provider?.stop()
 })

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { addSensors, report, SENSORS } from './attackers.ts'
 import { faultsAtAllWidths, tabTo, visit, type Visit } from './browsing.ts'
 
@@ -13,7 +13,7 @@ let portreeve: TestService
 let stranger: Visit
 beforeAll(async () => {
   portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
-  browser = await startChromium()
+  browser = await sharedChromium()
   const { token } = await portreeve.addPerson('Alice', { admin: true })
   await addSensors(portreeve, token)
   for (const ip of [LISTED, ALSO_LISTED])
@@ -21,7 +21,7 @@ beforeAll(async () => {
   stranger = await visit(browser, portreeve.url)
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

@@ -2,7 +2,7 @@ import { globSync, renameSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { heading, signedIn, type Visit } from './browsing.ts'
 
 /** Milliseconds until a tab notices that the service answers again, on a busy machine. */
@@ -14,11 +14,11 @@ const UNREACHABLE = /ERR_CONNECTION_(REFUSED|RESET)|ERR_INCOMPLETE|ERR_EMPTY_RES
 let browser: Browser
 let portreeve: TestService
 beforeAll(async () => {
-  browser = await startChromium()
+  browser = await sharedChromium()
   portreeve = await startTestService()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

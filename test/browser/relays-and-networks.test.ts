@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startRelayServices, type RelayServices } from '../servers/relay-services.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
@@ -15,11 +15,11 @@ beforeAll(async () => {
   services = await startRelayServices()
   const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'portreeve@example.com' }
   portreeve = await startTestService(mail, undefined, { providerOrigins: services.origins })
-  browser = await startChromium()
+  browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
 })
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await portreeve?.stop()
   await services?.stop()
 })

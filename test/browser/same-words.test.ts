@@ -11,7 +11,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { runPortreeve } from '../cli/command.ts'
 import { startAllLists } from '../domains/check-with.ts'
 import { makeCertificate } from '../servers/certificates.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { SCRIPTS, startTlsServer, type TcpServer } from '../servers/tls.ts'
@@ -93,7 +93,7 @@ beforeAll(async () => {
   portreeve = await startTestService(env)
   database = openDatabase(portreeve.databaseUrl)
   await sql`delete from pgboss.schedule where name like 'domains.%'`.execute(database.db)
-  browser = await startChromium()
+  browser = await sharedChromium()
   const opened = await signedIn(browser, portreeve, 'Alice')
   const { id } = await database.db.selectFrom('account').select('id').executeTakeFirstOrThrow()
   alice = { ...opened, id, token: await portreeve.addToken(id, id) }
@@ -101,7 +101,7 @@ beforeAll(async () => {
     reports.set(name, (await get(`domains/${name}`)) as { data: DomainReport; receipt: string })
 }, 90_000)
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await database.close()
   await portreeve.stop()
   await Promise.all([dns.close(), lists.stop(), ...servers.map((server) => server.close())])

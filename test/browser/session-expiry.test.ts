@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { freePort } from '../free-port.ts'
 import { codeOf } from '../servers/authenticator.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { CLIENT, startOpenIdProvider, type OpenIdProvider } from '../servers/openid-provider.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { changed, faultsAtAllWidths, heading, visit, type Visit } from './browsing.ts'
@@ -37,14 +37,14 @@ async function start(env: Record<string, string> = {}): Promise<void> {
   database = openDatabase(portreeve.databaseUrl)
   await portreeve.addPerson('Adele')
   await portreeve.addPerson('Bob')
-  browser = await startChromium()
+  browser = await sharedChromium()
   visitor = await visit(browser, baseUrl)
   page = visitor.page
 }
 
 async function stop(): Promise<void> {
   await visitor.close()
-  await browser.close()
+  await closeContexts(browser)
   await database.close()
   await portreeve.stop()
   await provider.stop()

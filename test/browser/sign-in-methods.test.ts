@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { createResetLinkFor } from '../../src/accounts/recovery/password-reset.ts'
 import { freePort } from '../free-port.ts'
 import { codeOf } from '../servers/authenticator.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { CLIENT, startOpenIdProvider, type OpenIdProvider } from '../servers/openid-provider.ts'
 import { SERVICE_KEY, startTestService, type TestService } from '../service.ts'
 import { changed, faultsAtAllWidths, heading, visit, type Visit } from './browsing.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
   })
   database = openDatabase(portreeve.databaseUrl)
   await portreeve.addPerson('Adele')
-  browser = await startChromium()
+  browser = await sharedChromium()
   visitor = await visit(browser, baseUrl)
   page = visitor.page
   authenticators = await page.context().newCDPSession(page)
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await visitor.close()
-  await browser.close()
+  await closeContexts(browser)
   await database.close()
   await portreeve.stop()
   await provider.stop()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { storeMigration } from '../migration/stored.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -17,7 +17,7 @@ let portreeve: TestService
 let alice: Visit
 let page: Page
 beforeAll(async () => {
-  ;[browser, dns] = await Promise.all([startChromium(), startDns()])
+  ;[browser, dns] = await Promise.all([sharedChromium(), startDns()])
   portreeve = await startTestService({
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await alice.close()
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await dns.close()
 })

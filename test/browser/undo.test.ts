@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { accessibilityFaults, heading, signedIn, type Visit } from './browsing.ts'
 
@@ -9,14 +9,14 @@ let portreeve: TestService
 let alice: Visit
 let page: Page
 beforeAll(async () => {
-  browser = await startChromium()
+  browser = await sharedChromium()
   portreeve = await startTestService()
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
 })
 afterAll(async () => {
   await alice.close()
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

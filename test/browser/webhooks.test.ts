@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
 /** Runs in a separate shell, while the service continues to respond. */
@@ -17,10 +17,10 @@ let browser: Browser
 let portreeve: TestService
 beforeAll(async () => {
   portreeve = await startTestService()
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

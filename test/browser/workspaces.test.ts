@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { changed, faultsAtAllWidths, heading, overflow, signedIn, visit } from './browsing.ts'
 import type { Visit } from './browsing.ts'
 
@@ -17,7 +17,7 @@ let hers: Page
 let his: Page
 
 beforeAll(async () => {
-  browser = await startChromium()
+  browser = await sharedChromium()
   portreeve = await startTestService()
   adele = await signedIn(browser, portreeve, 'Adele')
   await portreeve.addPerson('Bruno')
@@ -29,7 +29,7 @@ afterAll(async () => {
   await adele.close()
   await bruno.close()
   await portreeve.stop()
-  await browser.close()
+  await closeContexts(browser)
 })
 
 const switcher = (page: Page) => page.getByRole('button', { name: /^Workspace .*, switch$/ })

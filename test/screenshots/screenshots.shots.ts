@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { aggregate, daysAgo } from '../dmarc/reports.ts'
 import { accountOn, fill } from '../migration/mailbox.ts'
 import { startLists } from '../servers/blacklists.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -56,10 +56,10 @@ beforeAll(async () => {
     MAIL_FROM: 'Portreeve <alerts@example.com>',
   })
   anna = await portreeve.addPerson('Anna', { plan: 'enterprise' })
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
   await slow.close()
   await Promise.all([source.stop(), destination.stop(), lists.stop(), dns.close(), sink.stop()])

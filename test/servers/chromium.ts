@@ -13,11 +13,22 @@ const FLAGS = [
   '--disable-sync',
 ]
 
+let shared: Promise<Browser> | undefined
+
 /**
- * The distribution's Chromium without windows, on a profile of its own that goes with it. Close it
- * with `close()`.
+ * The distribution's Chromium without windows: one per worker, which ends with it. Each test file
+ * opens contexts of its own, which share nothing, and closes them.
  */
-export async function startChromium(): Promise<Browser> {
+export function sharedChromium(): Promise<Browser> {
+  return (shared ??= startChromium())
+}
+
+/** Closes what a test file opened. */
+export async function closeContexts(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()))
+}
+
+async function startChromium(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(
       `These tests need ${CHROMIUM}: install the Debian package chromium-headless-shell.`,

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { once } from 'node:events'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startWebhooks, type WebhooksTest } from './module.ts'
 
 /** Whatever it manages to do shows in the title, or as a request to the service. */
@@ -36,10 +36,10 @@ let portreeve: WebhooksTest
 let browser: Browser
 beforeAll(async () => {
   portreeve = await startWebhooks()
-  browser = await startChromium()
+  browser = await sharedChromium()
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   await portreeve.stop()
 })
 

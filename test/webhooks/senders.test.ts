@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { followEvents } from '../../src/net/http/event-stream.ts'
-import { startChromium } from '../servers/chromium.ts'
+import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import {
   sendRaw,
   startWebhooks,
@@ -33,7 +33,7 @@ let page: Page
 beforeAll(async () => {
   portreeve = await startWebhooks()
   recorder = await startRecorder()
-  browser = await startChromium()
+  browser = await sharedChromium()
   elsewhere = createHttpServer((_request, response) => response.end('<title>app</title>')).listen(
     0,
     '127.0.0.1',
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await page.goto(`http://127.0.0.1:${portOf(elsewhere)}/`)
 })
 afterAll(async () => {
-  await browser.close()
+  await closeContexts(browser)
   recorder.close()
   elsewhere.close()
   await portreeve.stop()
