@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
+import { CountLine } from './test/count-line.ts'
 import { prepareEnvironment } from './test/environment.ts'
-import { LongestFirst } from './test/longest-first.ts'
 
 prepareEnvironment()
 
@@ -12,7 +12,7 @@ export default defineConfig({
     // The modules of the service are loaded once per worker instead of once per file, which saves a
     // third of the processor time of files that start a service.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
+    reporters: ['default', new CountLine()],
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/setup.ts'],
     testTimeout: 120_000,

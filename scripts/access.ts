@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { format } from 'prettier'
+import { formattedMarkdown } from './formatted.ts'
 import { startService } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { recordRouteAccess, type RouteAccess } from '../src/http/route-access.ts'
@@ -36,12 +36,7 @@ export function accessPage(routes: RouteAccess[]): Promise<string> {
     '|---|---|---|---|---|',
     ...rows,
   ].join('\n')
-  return format(`${INTRODUCTION}\n${table}\n`, {
-    parser: 'markdown',
-    printWidth: 100,
-    proseWrap: 'always',
-    singleQuote: true,
-  })
+  return formattedMarkdown(`${INTRODUCTION}\n${table}\n`)
 }
 
 /** The rows of the table: the routes of the API reference, sorted by path. */

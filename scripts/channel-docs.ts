@@ -1,7 +1,7 @@
 // `npm run channels`: writes docs/channels/ and its table from the definitions of the channels.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format } from 'prettier'
+import { formattedMarkdown } from './formatted.ts'
 import type { ChannelManual, ChannelType } from '../src/alerts/channels/channel-type.ts'
 import { CHANNEL_TYPES } from '../src/alerts/channels/registry.ts'
 import { presentChannelTypes } from '../src/alerts/view.ts'
@@ -23,7 +23,7 @@ export async function channelPages(): Promise<Map<string, string>> {
   const presented = new Map(presentChannelTypes().map(({ id, fields }) => [id, fields]))
   const pages = documented.map(async ({ type, manual }) => {
     const page = pageOf(type, manual, presented.get(type.id) ?? [])
-    return [join(FOLDER, `${type.id}.md`), await formatted(page)] as const
+    return [join(FOLDER, `${type.id}.md`), await formattedMarkdown(page)] as const
   })
   return new Map([...(await Promise.all(pages)), [ALERTS_PAGE, await alertsPage()]])
 }
@@ -69,16 +69,7 @@ async function alertsPage(): Promise<string> {
       `| [${name}](channels/${id}.md) | \`${id}\` | ${manual.ending} |`,
   )
   const table = ['| service | `type` | end of a problem |', '|---|---|---|', ...rows].join('\n')
-  return formatted(`${before}${START}\n\n${table}\n\n${END}${after}`)
-}
-
-function formatted(page: string): Promise<string> {
-  return format(page, {
-    parser: 'markdown',
-    printWidth: 100,
-    proseWrap: 'always',
-    singleQuote: true,
-  })
+  return formattedMarkdown(`${before}${START}\n\n${table}\n\n${END}${after}`)
 }
 
 if (import.meta.main) {

@@ -1,10 +1,7 @@
-// `npm run check`: what the tests need, then formatting, lint, types, tests. Ends with one line
-// that counts the tests.
+// `npm run check`: what the tests need, then formatting, lint, types, tests.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { prepare } from '../test/servers/debian-package.ts'
 import { ROOT } from './run.ts'
 
@@ -54,25 +51,27 @@ const SCALED = [
   'test/accounts/own-data',
 ]
 
-/** More failed test files than this are not caused by a busy machine. */
-const MAX_RETRIED_FILES = 3
-
 installRealParts()
 prepare()
-// Side by side in two chains: prettier, the slowest, uses one processor.
+// TypeScript and its linter collect garbage for half of their processor time by default.
+process.env['GOGC'] ??= '400'
+// Two chains, one per processor.
 const chains = await Promise.all([
-  runAll([['prettier', '--check', '--log-level=warn', '.']]),
   runAll([
+    ['oxfmt', '--check'],
     ['oxlint', '--type-aware', '--deny-warnings'],
+  ]),
+  runAll([
     ['node', 'scripts/licences.ts'],
     ['node', 'scripts/audit.ts', '--if-reachable'],
-    ['tsc', '-p', '.'],
-    ['tsc', '-p', 'web'],
+    // More checkers each check the types that they share again.
+    ['tsc', '-p', '.', '--checkers', '1'],
+    ['tsc', '-p', 'web', '--checkers', '1'],
     ['npm', 'run', '--silent', 'build:web'],
   ]),
 ])
 if (chains.includes(false)) process.exit(1)
-test(['--config=test/scaled/vitest.config.ts'], SCALED)
+test(['--config=test/scaled/vitest.config.ts', ...SCALED])
 test()
 
 function installRealParts(): void {
@@ -109,56 +108,8 @@ async function runAll(commands: [string, ...string[]][]): Promise<boolean> {
   return true
 }
 
-/**
- * Runs the tests. Files that wait for real servers can fail on a busy machine: up to three are run
- * again, alone, and named, so that they get fixed. A defect of the product fails there, too.
- */
-function test(options: string[] = [], files: string[] = []): void {
-  const first = vitest([...options, ...files])
-  reportCounts(first.counts)
-  if (first.status === 0) return
-  const { failedFiles } = first
-  if (failedFiles.length === 0 || failedFiles.length > MAX_RETRIED_FILES) process.exit(first.status)
-  console.log(`Failed among the others, so run again alone:\n${failedFiles.join('\n')}`)
-  const again = vitest([...options, '--no-file-parallelism', ...failedFiles])
-  if (again.status !== 0) process.exit(again.status)
-  console.log(`Passed alone; fix the cause:\n${failedFiles.join('\n')}`)
-  reportCounts({ ...first.counts, passed: first.counts.passed + first.counts.failed, failed: 0 })
-}
-
-function reportCounts({ passed, failed, skipped }: Outcome['counts']): void {
-  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
-}
-
-type Outcome = {
-  status: number
-  counts: { passed: number; failed: number; skipped: number }
-  /** Paths of the files in which a test failed. */
-  failedFiles: string[]
-}
-
-function vitest(args: string[]): Outcome {
-  const folder = mkdtempSync(join(tmpdir(), 'portreeve-check-'))
-  const results = join(folder, 'results.json')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
-  const { status } = spawnSync('vitest', ['run', ...reporters, ...args], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  })
-  const outcome: Outcome = {
-    status: status ?? 1,
-    counts: { passed: 0, failed: 0, skipped: 0 },
-    failedFiles: [],
-  }
-  if (existsSync(results)) {
-    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
-      readFileSync(results, 'utf8'),
-    )
-    outcome.counts = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }
-    outcome.failedFiles = testResults
-      .filter((file: { status: string }) => file.status === 'failed')
-      .map((file: { name: string }) => file.name)
-  }
-  rmSync(folder, { recursive: true })
-  return outcome
+/** Runs tests, and ends the check when one fails or a test process has an unhandled error. */
+function test(args: string[] = []): void {
+  const { status } = spawnSync('vitest', ['run', ...args], { cwd: ROOT, stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
 }

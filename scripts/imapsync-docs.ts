@@ -1,7 +1,7 @@
 // `npm run imapsync`: writes the tables of docs/imapsync.md from the options.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { format } from 'prettier'
+import { formattedMarkdown } from './formatted.ts'
 import { OPTION_GROUPS, type Option } from '../src/cli/imapsync/options.ts'
 import { EXIT_VALUES } from '../src/cli/imapsync/exit-values.ts'
 import { ROOT } from './run.ts'
@@ -24,12 +24,9 @@ export async function imapsyncPage(): Promise<string> {
     ([code, name, error]) => `| ${code} | \`${name}\` | ${error === '' ? '' : `\`${error}\``} |`,
   )
   const exits = `### Exit codes\n\n| code | name | error |\n|---|---|---|\n${codes.join('\n')}`
-  return format(`${before}${START}\n\n${[...sections, exits].join('\n\n')}\n\n${END}${after}`, {
-    parser: 'markdown',
-    printWidth: 100,
-    proseWrap: 'always',
-    singleQuote: true,
-  })
+  return formattedMarkdown(
+    `${before}${START}\n\n${[...sections, exits].join('\n\n')}\n\n${END}${after}`,
+  )
 }
 
 /** Options with the same effect share a row. */

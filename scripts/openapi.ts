@@ -2,16 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { format } from 'prettier'
 import { startService } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
+import { formattedJson } from './formatted.ts'
 import { ROOT } from './run.ts'
-
-/** openapi.json as it must be, of what `/openapi.json` answers. */
-export async function openapiFile(document: unknown): Promise<string> {
-  return format(JSON.stringify(document), { parser: 'json', printWidth: 120 })
-}
 
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-openapi-'))
@@ -22,7 +17,7 @@ if (import.meta.main) {
   const response = await fetch(new URL('/openapi.json', service.url))
   if (!response.ok)
     throw new Error(`/openapi.json answered ${response.status}; the log above says why`)
-  writeFileSync(join(ROOT, 'openapi.json'), await openapiFile(await response.json()))
+  writeFileSync(join(ROOT, 'openapi.json'), await formattedJson(await response.json()))
   await service.stop()
   rmSync(folder, { recursive: true })
 }

@@ -60,7 +60,8 @@ export function processes(value: string): number {
 }
 
 type BackupLocation =
-  { kind: 'folder'; path: string } | { kind: 's3'; bucket: string; prefix: string }
+  | { kind: 'folder'; path: string }
+  | { kind: 's3'; bucket: string; prefix: string }
 
 /** An archive of backups, with all that is needed to reach it. */
 export type BackupArchive =

@@ -3,7 +3,8 @@ import type { ImportReport, ImportResult, ImportStatus } from './shapes.ts'
 
 /** An entry that was read: its canonical name, or why it is invalid. */
 export type ReadEntry<T> = { entry: T; input: string } & (
-  { name: string; message: null } | { name: null; message: string }
+  | { name: string; message: null }
+  | { name: null; message: string }
 )
 
 /**

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { CountLine } from '../count-line.ts'
 import { prepareEnvironment } from '../environment.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -42,6 +43,7 @@ export default defineConfig({
   test: {
     root,
     include: globSync('test/**/*.test.ts', { cwd: root }).filter(isBlackBox),
+    reporters: ['default', new CountLine()],
     maxWorkers: 3,
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/setup.ts'],

@@ -19,7 +19,9 @@ export function completionNodes(root: CliCommand): CompletionNode[] {
 
 /** The words that complete a value: its choices, or the kind of name that a shell knows. */
 export type Candidates =
-  { choices: readonly string[] } | { kind: 'file' | 'folder' | 'host' } | null
+  | { choices: readonly string[] }
+  | { kind: 'file' | 'folder' | 'host' }
+  | null
 
 export function candidatesOf({
   choices,

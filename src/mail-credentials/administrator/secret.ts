@@ -11,7 +11,8 @@ export type MailApp = { tenant: string; clientId: string } & (
 
 /** What an administrator’s credential consists of. */
 export type AdministratorSecret =
-  { kind: 'service_account'; account: ServiceAccount } | { kind: 'app'; app: MailApp }
+  | { kind: 'service_account'; account: ServiceAccount }
+  | { kind: 'app'; app: MailApp }
 
 export type AdministratorKind = AdministratorSecret['kind']
 

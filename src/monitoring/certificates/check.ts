@@ -10,7 +10,13 @@ import type { ClaimedHost } from '../checks/store.ts'
 import { DAY_MS } from '../../time.ts'
 
 export type CertificateState =
-  'valid' | 'expiring' | 'expiring-soon' | 'expired' | 'not-yet-valid' | 'wrong-host' | 'untrusted'
+  | 'valid'
+  | 'expiring'
+  | 'expiring-soon'
+  | 'expired'
+  | 'not-yet-valid'
+  | 'wrong-host'
+  | 'untrusted'
 
 export type CertificateDetail = {
   validFrom: string

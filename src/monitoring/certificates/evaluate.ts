@@ -39,7 +39,8 @@ export function evaluateCertificates(
     if (answer === null) continue
     const key = { hostId: host.id, kind: 'certificate' as const, subject: String(port) }
     const before = known.find(({ subject }) => subject === key.subject) as
-      Fact<CertificateDetail> | undefined
+      | Fact<CertificateDetail>
+      | undefined
     const observed = { ...answer, detail: withRenewal(before?.detail, answer.detail, now) }
     const after = before
       ? applyObservation(before, observed, now, dependsOnTimeAlone(observed.state) ? 0 : confirmMs)

@@ -3,7 +3,9 @@ import { decodeHead } from './charset.ts'
 /** Something that holds other things. */
 export type Container = 'gzip' | 'zip' | 'base64' | 'mail'
 export type Sniffed =
-  { is: Container } | { is: 'aggregate' | 'tls' } | { is: 'unknown'; reason: string }
+  | { is: Container }
+  | { is: 'aggregate' | 'tls' }
+  | { is: 'unknown'; reason: string }
 
 /**
  * Detects the type of a file from its first bytes, because names and media types are unreliable.

@@ -230,7 +230,8 @@ export function effectiveTerms({ terms }: SpfRecord): SpfTerm[] {
 export function allOf(record: SpfRecord): Mechanism | null {
   return (
     (record.terms.find((term) => term.kind === 'mechanism' && term.name === 'all') as
-      Mechanism | undefined) ?? null
+      | Mechanism
+      | undefined) ?? null
   )
 }
 

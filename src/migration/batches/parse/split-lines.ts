@@ -6,7 +6,8 @@ export type Delimiter = (typeof DELIMITERS)[number]
 
 /** One line of a file: its cells, or why it could not be split. */
 export type SplitLine = { line: number } & (
-  { cells: string[]; problem: null } | { cells: null; problem: string }
+  | { cells: string[]; problem: null }
+  | { cells: null; problem: string }
 )
 
 /** Lines with content, with their number in the file. Lines that begin with `#` are comments. */

@@ -1,6 +1,13 @@
 /** The attributes of RFC 6154, and one for INBOX. */
 export type SpecialUse =
-  '\\Inbox' | '\\All' | '\\Archive' | '\\Drafts' | '\\Flagged' | '\\Junk' | '\\Sent' | '\\Trash'
+  | '\\Inbox'
+  | '\\All'
+  | '\\Archive'
+  | '\\Drafts'
+  | '\\Flagged'
+  | '\\Junk'
+  | '\\Sent'
+  | '\\Trash'
 
 const BY_ATTRIBUTE: Record<string, SpecialUse> = {
   '\\all': '\\All',

@@ -11,7 +11,9 @@ import { muteDialog as messages } from './messages.ts'
 
 /** What is muted: problems or their topic, an object with its page, or a topic. */
 export type MuteSubject =
-  { incidents: Incident[] } | { object: string; name: string } | { topics: true }
+  | { incidents: Incident[] }
+  | { object: string; name: string }
+  | { topics: true }
 
 type Muted = { name: string; object?: string; kind?: string; label?: string }
 

@@ -16,7 +16,8 @@ export type TrialResult = {
 }
 
 export type Trial =
-  { state: 'idle' | 'waiting' | 'failed' } | { state: 'answered'; result: TrialResult }
+  | { state: 'idle' | 'waiting' | 'failed' }
+  | { state: 'answered'; result: TrialResult }
 
 const isText = (type: string) => /^text\/|json|xml|^$/.test(type)
 

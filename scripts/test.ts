@@ -1,0 +1,47 @@
+// `npm test`: the tests that start no program but PostgreSQL, for the loop while writing.
+// `npm test -- src/abuse/fleet test/http`: all tests of these modules, whatever they start.
+import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, extname, join, normalize } from 'node:path'
+import { ROOT } from './run.ts'
+
+/** Start programs only in a scaled run, or the run's own PostgreSQL. */
+const STARTS_NOTHING_HERE = ['test/scaled/instances.ts', 'test/servers/postgres.ts']
+
+const testFiles = globSync('test/**/*.test.ts', { cwd: ROOT, exclude: ['test/openapi-client/**'] })
+const args = process.argv.slice(2)
+const options = args.filter((arg) => arg.startsWith('-'))
+const modules = args.filter((arg) => !arg.startsWith('-'))
+const files =
+  modules.length > 0
+    ? modules.map(prefixOfTests)
+    : testFiles.filter((file) => !startsPrograms(file, new Set()))
+const { status } = spawnSync('vitest', ['run', ...options, ...files], {
+  cwd: ROOT,
+  stdio: 'inherit',
+})
+process.exit(status ?? 1)
+
+/** @returns the longest path that mirrors the source path and that tests begin with */
+function prefixOfTests(path: string): string {
+  const mirrored = normalize(path)
+    .replace(/^web\/src/, 'test/web')
+    .replace(/^src/, 'test')
+  let prefix = mirrored.slice(0, mirrored.length - extname(mirrored).length)
+  while (prefix !== 'test' && !testFiles.some((file) => file.startsWith(prefix)))
+    prefix = dirname(prefix)
+  if (prefix === 'test') throw new Error(`No tests mirror ${path}.`)
+  return prefix
+}
+
+/** Whether a file of the tests, or one of those that it imports, starts programs. */
+function startsPrograms(file: string, seen: Set<string>): boolean {
+  if (seen.has(file) || STARTS_NOTHING_HERE.includes(file)) return false
+  seen.add(file)
+  const source = readFileSync(join(ROOT, file), 'utf8')
+  if (/from '(?:node:child_process|playwright-core)'/.test(source)) return true
+  return [...source.matchAll(/(?:from|import\()\s*'(\.[^']+\.ts)'/g)]
+    .map(([, path = '']) => normalize(join(dirname(file), path)))
+    .filter((path) => path.startsWith('test/'))
+    .some((path) => startsPrograms(path, seen))
+}
