@@ -6,7 +6,20 @@ prepareEnvironment()
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/web/**', 'test/openapi-client/**'],
+          // Node runs the sources as a service does: nothing is transformed.
+          experimental: { viteModuleRunner: false },
+        },
+      },
+      // The dashboard’s sources have JSX, which Node does not run.
+      { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'] } },
+    ],
     // Most tests wait for a real server rather than compute: more of them than there are processors.
     maxWorkers: 4,
     // The modules of the service are loaded once per worker instead of once per file, which saves a

@@ -14,7 +14,7 @@ const options = args.filter((arg) => arg.startsWith('-'))
 const modules = args.filter((arg) => !arg.startsWith('-'))
 const files =
   modules.length > 0
-    ? modules.map(prefixOfTests)
+    ? modules.flatMap(testsOf)
     : testFiles.filter((file) => !startsPrograms(file, new Set()))
 const { status } = spawnSync('vitest', ['run', ...options, ...files], {
   cwd: ROOT,
@@ -22,16 +22,19 @@ const { status } = spawnSync('vitest', ['run', ...options, ...files], {
 })
 process.exit(status ?? 1)
 
-/** @returns the longest path that mirrors the source path and that tests begin with */
-function prefixOfTests(path: string): string {
+/** The tests of the longest path that mirrors a source path and has some. */
+function testsOf(path: string): string[] {
   const mirrored = normalize(path)
     .replace(/^web\/src/, 'test/web')
     .replace(/^src/, 'test')
   let prefix = mirrored.slice(0, mirrored.length - extname(mirrored).length)
-  while (prefix !== 'test' && !testFiles.some((file) => file.startsWith(prefix)))
-    prefix = dirname(prefix)
-  if (prefix === 'test') throw new Error(`No tests mirror ${path}.`)
-  return prefix
+  for (; prefix !== 'test' && prefix !== '.'; prefix = dirname(prefix)) {
+    const tests = testFiles.filter(
+      (file) => file.startsWith(prefix) && '/.-'.includes(file.charAt(prefix.length)),
+    )
+    if (tests.length > 0) return tests
+  }
+  throw new Error(`No tests mirror ${path}.`)
 }
 
 /** Whether a file of the tests, or one of those that it imports, starts programs. */
