@@ -47,6 +47,7 @@ export async function listShared(db: Db, workspaceId: string): Promise<SharedRow
     .where('workspaceId', '=', workspaceId)
     .where('expiresAt', '>', new Date())
     .orderBy('createdAt', 'desc')
+    .orderBy('token')
     .execute()
 }
 

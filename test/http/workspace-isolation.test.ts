@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { MailboxProof } from '../../src/migration/proof/document.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { cookieOf } from '../accounts/module.ts'
 import { startTestService, type Person, type TestService, type Workspace } from '../service.ts'
 import { aggregate } from '../dmarc/reports.ts'
 import { fillEveryTable } from '../store/old-rows.ts'
+import { PRESENTABLE } from '../store/presentable.ts'
 
 type Headers = Record<string, string>
 type Route = { method: string; path: string }
@@ -106,64 +106,6 @@ const BODIES: Record<string, object> = {
   'PATCH /api/v1/dmarc/domains/{id}': { labels: ['taken-over'] },
   'PUT /api/webhook/endpoints/{id}/response-secret': { secret: 'taken over' },
 }
-
-const ANSWER = `'{"status": "listed", "at": "2026-01-01T00:00:00.000Z", "codes": [], "meanings": [], "reason": null,
-  "detail": null, "health": "healthy"}'`
-
-const CHANGES = `'{"copied": 1, "flags": 0, "moved": 0, "deleted": 0, "applied": 0}'`
-
-const SUM = { messages: 1, bytes: 1, digest: '00' }
-const ACCOUNT = { host: 'imap.example.com', port: 993, user: 'alice', signIn: 'password' }
-const PROOF: MailboxProof = {
-  format: 'portreeve-proof/1',
-  kind: 'mailbox',
-  madeBy: 'Portreeve',
-  migration: {
-    id: '00000000-0000-0000-0000-000000000000',
-    batch: null,
-    createdAt: '2026-01-01T00:00:00.000Z',
-    lastPassAt: null,
-    passes: 1,
-  },
-  source: ACCOUNT,
-  destination: ACCOUNT,
-  level: 'full',
-  readFrom: '2026-01-01T00:00:00.000Z',
-  readUntil: '2026-01-01T00:00:00.000Z',
-  folders: [],
-  leftOut: [],
-  changes: [],
-  missing: [],
-  additional: [],
-  missingMessages: [],
-  notes: [],
-  totals: { source: SUM, kept: SUM, additional: SUM, elsewhere: 0, missing: 0 },
-  verdict: 'identical',
-}
-
-/** Values that the routes can return, where no constraint of a table requires them. */
-const PRESENTABLE = [
-  `update fleet set rules = null`,
-  `update fleet_ban set expires_at = now() + interval '1 day'`,
-  `update fleet_change set cause = '{"by": "time"}'`,
-  `update fleet_bouncer set metrics = null`,
-  `update delisting_step set category = 'major', first_answer = ${ANSWER}, last_answer = ${ANSWER}`,
-  `update delisting_process set reverse_dns = null`,
-  `update dmarc_set_aside set via = 'upload'`,
-  `update migration set options = options || '{"allMailOnce": false}', progress = progress ||
-     '{"notes": [], "warnings": [], "bytesTotal": null, "bytesPerSecond": 0, "folderProgress": {}}',
-     throughput = '{"startedAt": 0, "stepSeconds": 1, "points": [[0, 1, 2, 0, 1]]}'`,
-  `update migration_batch set options = '{"specialUse": true, "deduplicate": false, "allMailOnce": false,
-     "destPrefix": "", "folderMap": {}}'`,
-  `update migration_sync set last_changes = ${CHANGES}`,
-  `update migration_pass set changes = ${CHANGES}`,
-  `update migration_proof set document = '${JSON.stringify(PROOF)}'`,
-  `update migration_cutover set dns = null`,
-  `update batch_mailbox set state = 'done', migration_id = (select id from migration limit 1)`,
-  `update mail_credential set provider = 'google'`,
-  `update monitored_event set kind = 'blacklist'`,
-  `update alert_rule set quiet_hours = null, escalation = null`,
-]
 
 let portreeve: TestService
 let database: Database

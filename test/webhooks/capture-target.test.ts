@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { createCaptureMatcher, readTarget } from '../../src/webhooks/capture/capture-target.ts'
-import { newUuidBytes } from '../../src/store/uuid.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 
 describe('a target', () => {
@@ -45,17 +44,4 @@ describe('a token', () => {
     // A thousand each on average, with a standard deviation of 31: six of them either way.
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(190)
   })
-})
-
-it('generates ids that sort by time', () => {
-  const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map((now) =>
-    newUuidBytes(now).toString('hex'),
-  )
-  expect(ids.toSorted()).toEqual(ids)
-  expect(ids[1]).toMatch(/^018bcfe568007[\da-f]{3}[89ab][\da-f]{15}$/)
-})
-
-it('generates no id twice, also within one millisecond', () => {
-  const ids = Array.from({ length: 10_000 }, () => newUuidBytes(1).toString('hex'))
-  expect(new Set(ids).size).toBe(10_000)
 })

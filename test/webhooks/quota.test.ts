@@ -42,7 +42,7 @@ const addEndpoint = async (workspaceId: string) =>
 function request(endpointId: string, path: string, bytes = BODY_BYTES): CapturedRequest {
   const receivedAt = new Date()
   return {
-    id: newUuidBytes(receivedAt.getTime()),
+    id: newUuidBytes(),
     endpointId,
     method: 'POST',
     path,

@@ -33,7 +33,7 @@ const uuid = (bytes: Buffer) =>
 function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
   const receivedAt = new Date('2026-11-22T10:20:30.456Z')
   return {
-    id: newUuidBytes(receivedAt.getTime()),
+    id: newUuidBytes(),
     endpointId,
     method: 'POST',
     path: '/a%20b',

@@ -144,7 +144,7 @@ export async function markWithoutContact(
 export async function listReportsOf(db: Db, mailId: string): Promise<MailedReport[]> {
   const { rows } = await sql<MailedReport>`
     select host(address) as address, services, port, count, first_at, last_at
-    from abuse_mail_report where mail_id = ${mailId} order by count desc, address`.execute(db)
+    from abuse_mail_report where mail_id = ${mailId} order by count desc, address, day`.execute(db)
   return rows
 }
 

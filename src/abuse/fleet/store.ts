@@ -155,12 +155,13 @@ export type ServerRow = {
   client: string
 }
 
+/** Lists servers, the last to report or follow first. */
 export async function listServers(db: Db, workspaceId: string): Promise<ServerRow[]> {
   const { rows } = await sql<ServerRow>`
     select host(s.address) as address, s.token_id, t.label, s.reported_at, s.followed_at, s.client
     from fleet_server s left join abuse_token t on t.id = s.token_id
     where s.workspace_id = ${workspaceId}
-    order by greatest(s.reported_at, s.followed_at) desc`.execute(db)
+    order by greatest(s.reported_at, s.followed_at) desc, s.address`.execute(db)
   return rows
 }
 

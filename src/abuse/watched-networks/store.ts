@@ -128,7 +128,9 @@ export async function listFindings(
   const { rows } = await sql<FindingRow & { total: number }>`
     select id, list, entry, found_at, resolved_at, count(*) over ()::int as total
     from watched_finding where network_id = ${networkId}
-    order by resolved_at desc nulls first, list, entry limit ${limit} offset ${offset}`.execute(db)
+    order by resolved_at desc nulls first, list, entry, id limit ${limit} offset ${offset}`.execute(
+    db,
+  )
   return { rows: rows.map(({ total: _total, ...row }) => row), total: rows[0]?.total ?? 0 }
 }
 

@@ -42,6 +42,6 @@ export async function listExpiringTokens(
     select id, label, last_four, expires_at, count(*) over ()::int as total from api_token
     where workspace_id = ${workspaceId} and account_id = ${accountId}
       and expires_at >= ${from} and expires_at < ${to}
-    order by expires_at limit ${limit}`.execute(db)
+    order by expires_at, id limit ${limit}`.execute(db)
   return boundedOf(rows)
 }

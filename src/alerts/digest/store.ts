@@ -93,6 +93,6 @@ export async function listFailingChannels(
     select type, target, coalesce(last_error, '') as reason, count(*) over ()::int as total
     from alert_channel where workspace_id = ${workspaceId} and enabled
       and disabled_reason is null and failing_since is not null
-    order by created_at limit ${limit}`.execute(db)
+    order by created_at, id limit ${limit}`.execute(db)
   return boundedOf(rows)
 }

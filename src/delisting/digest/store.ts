@@ -40,7 +40,7 @@ async function listEnded(
     from delisting_process p left join delisting_step s on s.process_id = p.id
     where p.workspace_id = ${workspaceId} and p.status in ('completed', 'failed')
       and p.completed_at >= ${from} and p.completed_at < ${to}
-    group by p.id order by p.completed_at desc limit ${limit}`.execute(db)
+    group by p.id order by p.completed_at desc, p.id desc limit ${limit}`.execute(db)
   return boundedOf(rows)
 }
 

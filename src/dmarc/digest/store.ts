@@ -131,7 +131,7 @@ export async function listSilentDomains(
       and ${reportDays} <= (
         select count(distinct day) from dmarc_reporter_day r where r.domain_id = d.id
           and r.day > d.last_report_at::date - 15 and r.day <= d.last_report_at::date)
-    order by d.last_report_at desc limit ${limit}`.execute(db)
+    order by d.last_report_at desc, d.id limit ${limit}`.execute(db)
   return boundedOf(rows)
 }
 
@@ -144,7 +144,7 @@ export async function listFailingMailboxes(
   const { rows } = await sql<FailingMailbox & { total: number }>`
     select id, username, host, failing_since, coalesce(last_error, '') as last_error, count(*) over ()::int as total
     from dmarc_mailbox where workspace_id = ${workspaceId} and failing_since is not null
-    order by failing_since limit ${limit}`.execute(db)
+    order by failing_since, id limit ${limit}`.execute(db)
   return boundedOf(rows)
 }
 
@@ -157,6 +157,6 @@ export async function listUnprovenDomains(
   const { rows } = await sql<UnprovenDomain & { total: number }>`
     select id, domain, unproven_since, count(*) over ()::int as total from dmarc_domain
     where workspace_id = ${workspaceId} and verified_at is not null and unproven_since is not null
-    order by unproven_since limit ${limit}`.execute(db)
+    order by unproven_since, id limit ${limit}`.execute(db)
   return boundedOf(rows)
 }

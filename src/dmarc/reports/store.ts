@@ -84,7 +84,7 @@ export async function listReports(
   const { rows } = await selectReports(
     db,
     sql`${conditions(domainId, filter)}
-    order by ${orderTerm(order, ORDER_COLUMNS)}, r.id desc limit ${page.limit} offset ${page.offset}`,
+    order by ${orderTerm(order, ORDER_COLUMNS)}, ${order === 'receivedAt' ? sql`r.id` : sql`r.id desc`} limit ${page.limit} offset ${page.offset}`,
     records,
   )
   return rows

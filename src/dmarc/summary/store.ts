@@ -175,7 +175,12 @@ export async function listSelectors(
     .selectFrom('dmarcSelector')
     .select(['signer', 'selector', 'messages', 'passed', 'lastDay'])
     .where('domainId', '=', domainId)
-  const found = await rows.orderBy('messages', 'desc').orderBy('selector').limit(limit).execute()
+  const found = await rows
+    .orderBy('messages', 'desc')
+    .orderBy('selector')
+    .orderBy('signer')
+    .limit(limit)
+    .execute()
   return found
 }
 

@@ -33,7 +33,7 @@ export async function readHistory(
   ])
   const own = recordEvents.map(presentEvent)
   const events = [...own, ...hostEvents]
-    .toSorted((one, other) => (one.at < other.at ? 1 : -1))
+    .toSorted((one, other) => Number(one.at < other.at) - Number(one.at > other.at))
     .slice(0, MAX_DOMAIN_EVENTS)
   return { ...range, passRate, events }
 }

@@ -268,6 +268,7 @@ export async function listProblems(db: Db, batchId: string): Promise<ProblemGrou
     .groupBy(['problem', 'problemHost'])
     .orderBy('count', 'desc')
     .orderBy('problem')
+    .orderBy('problemHost')
     .limit(MAX_PROBLEM_GROUPS)
     .execute() as Promise<ProblemGroup[]>
 }

@@ -33,7 +33,7 @@ export async function listEndedMigrations(
   const { rows } = await sql<EndedMigration & { total: number }>`
     select id, status, source ->> 'user' as source, destination ->> 'user' as destination,
       ${MESSAGES} as messages, error_count as errors, count(*) over ()::int as total
-    ${ended} order by status = 'completed', error_count desc, completed_at desc limit ${limit}`.execute(
+    ${ended} order by status = 'completed', error_count desc, completed_at desc, id desc limit ${limit}`.execute(
     db,
   )
   const { rows: sums } = await sql<MigrationCounts>`

@@ -88,7 +88,7 @@ export async function listExpiringCertificates(
   const { rows } = await sql<HostCertificate & { total: number }>`
     select ${CERTIFICATE} where h.workspace_id = ${workspaceId} and f.kind = 'certificate'
       and ${VALID_TO} >= ${from} and ${VALID_TO} < ${to}
-    order by ${VALID_TO}, h.host limit ${limit}`.execute(db)
+    order by ${VALID_TO}, h.host, f.subject limit ${limit}`.execute(db)
   return boundedOf(rows)
 }
 

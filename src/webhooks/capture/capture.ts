@@ -214,7 +214,7 @@ function describeRequest(
   const { end, body, size, durationMs } = received
   const receivedAt = new Date()
   return {
-    id: newUuidBytes(receivedAt.getTime()),
+    id: newUuidBytes(),
     method: request.method ?? '',
     path: target.path,
     query: target.query,

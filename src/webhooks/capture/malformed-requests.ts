@@ -73,7 +73,7 @@ async function storeNamed(error: ParseError, socket: Socket, deps: MalformedDeps
     rawPacket.subarray(0, MAX_MALFORMED_BYTES * 4).toString('latin1'),
   )
   await deps.commits.add({
-    id: newUuidBytes(receivedAt.getTime()),
+    id: newUuidBytes(),
     endpointId: endpoint.id,
     method: named.method,
     path: named.target.path,

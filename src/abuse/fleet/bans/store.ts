@@ -190,7 +190,7 @@ export async function listBans(
     from fleet_ban
     where workspace_id = ${workspaceId} and expires_at > ${now}
       and (${q} = '' or position(lower(${q}) in address::text) > 0)
-    order by change desc limit ${limit} offset ${offset}`.execute(db)
+    order by change desc, id desc limit ${limit} offset ${offset}`.execute(db)
   return {
     rows: rows.map(({ total: _total, ...row }) => row),
     total: rows[0]?.total ?? 0,

@@ -93,12 +93,13 @@ export type BouncerRow = {
   metricsAt: Date | null
 }
 
+/** Lists bouncers, the last to pull first. */
 export async function listBouncers(db: Db, workspaceId: string): Promise<BouncerRow[]> {
   const { rows } = await sql<BouncerRow>`
     select host(b.address) as address, b.name, t.label, b.pulled_at, b.metrics, b.metrics_at
     from fleet_bouncer b join abuse_token t on t.id = b.token_id
     where t.workspace_id = ${workspaceId}
-    order by b.pulled_at desc limit 2000`.execute(db)
+    order by b.pulled_at desc, b.token_id, b.address, b.name limit 2000`.execute(db)
   return rows
 }
 

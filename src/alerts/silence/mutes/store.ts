@@ -102,7 +102,7 @@ export async function saveMute(
 
 /** Lists the mutes in force, newest first. */
 export async function listMutes(db: Db, workspaceId: string): Promise<MuteRow[]> {
-  return mutesOf(db, workspaceId).orderBy('m.id', 'desc').execute()
+  return mutesOf(db, workspaceId).orderBy('m.createdAt', 'desc').orderBy('m.id', 'desc').execute()
 }
 
 async function findMute(db: Db, workspaceId: string, id: string): Promise<MuteRow | undefined> {

@@ -193,6 +193,7 @@ export async function listChanged(
     .where('batchId', '=', batchId)
     .where('changedAt', '>', since)
     .orderBy('changedAt', 'desc')
+    .orderBy('position', 'desc')
     .limit(limit)
     .execute()
   return rows as MailboxRow[]
