@@ -68,9 +68,9 @@ describe('folders that the source does not open', () => {
     await fill(accountOn(here.port, here.user), { Open: [{}], Locked: [{}], 'Locked/below': [{}] })
     await run(here, `SETACL Locked ${here.user} l`, `SETACL Locked/below ${here.user} l`)
     const result = await migrate(here, there, { folders: ['Open', 'Locked', 'Locked/below'] })
-    expect(result.failures.map(({ folder, code }) => [folder, code]).toSorted()).toEqual([
-      ['Locked', 'not_permitted'],
-      ['Locked/below', 'not_permitted'],
+    expect(result.failures.map(({ folder, code }) => `${folder}: ${code}`).toSorted()).toEqual([
+      'Locked/below: not_permitted',
+      'Locked: not_permitted',
     ])
     expect(await foldersOf(there)).toEqual(['INBOX', 'Open'])
   })
