@@ -242,8 +242,8 @@ async function endFailed(
   db: Kysely<DB>,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await addErrors(trx, row.id, [failure])
-    const counted = { ...progress, errorCount: progress.errorCount + 1 }
+    const stored = await addErrors(trx, row.id, [failure])
+    const counted = { ...progress, errorCount: Math.max(progress.errorCount + 1, stored) }
     const nothing = { throughput: null, sync: null, stopped: failure }
     await end(trx, row, 'failed', { progress: counted, failure, ...nothing })
   })

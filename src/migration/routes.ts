@@ -7,6 +7,7 @@ import type { EventStreams } from '../http/events/event-streams.ts'
 import { responses, responsesAs, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Notifications } from '../store/notifications.ts'
+import { readSnapshot } from '../store/snapshot.ts'
 import { listAccount, testAccount } from './test-account.ts'
 import {
   Connection,
@@ -26,9 +27,8 @@ import {
   CHANGED,
   countMigrations,
   countThisMonth,
-  findMigration,
+  findMigrationWithErrors,
   isOfBatch,
-  listErrors,
   listMigrations,
 } from './store.ts'
 import {
@@ -198,16 +198,14 @@ function statusRoutes(
     async (request) => {
       const { workspaceId, plan } = callerOf(request)
       const { page, limit, q, sort: order } = request.query
-      const { count: used } = await countThisMonth(deps.db, workspaceId)
+      const slice = sliceOf({ page, limit })
+      const { used, total, rows } = await readSnapshot(deps.db, async (trx) => ({
+        used: (await countThisMonth(trx, workspaceId)).count,
+        total: await countMigrations(trx, workspaceId, q),
+        rows: await listMigrations(trx, workspaceId, { q, order }, slice),
+      }))
       const perMonth = MAX_MIGRATIONS_PER_MONTH[plan]
       const month = { used, limit: Number.isFinite(perMonth) ? perMonth : null }
-      const total = await countMigrations(deps.db, workspaceId, q)
-      const rows = await listMigrations(
-        deps.db,
-        workspaceId,
-        { q, order },
-        sliceOf({ page, limit }),
-      )
       const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { migrations: rows.map(presentMigration), pagination, month } }
     },
@@ -283,7 +281,7 @@ function statusRoutes(
 }
 
 async function found({ db }: SubmitDeps, workspaceId: string, id: string) {
-  const row = await findMigration(db, workspaceId, id)
+  const row = await findMigrationWithErrors(db, workspaceId, id)
   if (!row) throw new Fault('not_found', 'The migration was not found.')
-  return presentMigrationWithErrors(row, row.errorCount > 0 ? await listErrors(db, id) : [])
+  return presentMigrationWithErrors(row, row.errors)
 }

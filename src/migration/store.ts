@@ -187,6 +187,27 @@ export async function findMigration(
   return row && rowOf(row)
 }
 
+/** Finds a migration with the errors that its progress counts, as of one time. */
+export async function findMigrationWithErrors(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<(MigrationRow & { errors: CopyFailure[] }) | undefined> {
+  const found = await selectMigrations(db)
+    .select(
+      sql<CopyFailure[]>`(
+        select coalesce(json_agg(shown), '[]') from (
+          select folder, uid, message_id as "messageId", size, code, message, attempts
+          from migration_error where migration_id = migration.id
+          order by id limit least(error_count, ${ERRORS_KEPT})
+        ) shown)`.as('errors'),
+    )
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return found && { ...rowOf(found), errors: found.errors }
+}
+
 /** Dates within JSON are texts. */
 function rowOf(row: object): MigrationRow {
   const { sync, ...rest } = row as MigrationRow
@@ -283,6 +304,15 @@ function selectMigrations(db: Db) {
   ])
 }
 
+/**
+ * Counts the errors of a migration and one that follows: the progress of a running migration may not
+ * count the latest yet.
+ */
+export function countWithOneMore(): RawBuilder<number> {
+  return sql`1 + greatest(error_count,
+    (select count(*)::int from migration_error e where e.migration_id = migration.id))`
+}
+
 /** Lists errors, oldest first. */
 export async function listErrors(db: Db, id: string): Promise<CopyFailure[]> {
   return db
@@ -359,7 +389,7 @@ export async function cancelMigration(
     .set({
       status: 'failed',
       completedAt: sql<Date>`now()`,
-      errorCount: sql<number>`error_count + 1`,
+      errorCount: countWithOneMore(),
     })
     .where('id', '=', id)
     .where('workspaceId', '=', workspaceId)
@@ -531,13 +561,12 @@ export async function findMainError(db: Db, id: string): Promise<CopyFailure | u
     .executeTakeFirst()
 }
 
-/** Stores errors, up to `ERRORS_KEPT` of a migration. */
+/** Stores errors, up to `ERRORS_KEPT` of a migration. @returns how many are stored */
 export async function addErrors(
   db: Db,
   id: string,
   failures: readonly CopyFailure[],
-): Promise<void> {
-  if (failures.length === 0) return
+): Promise<number> {
   const { count } = await db
     .selectFrom('migrationError')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -547,4 +576,5 @@ export async function addErrors(
     .slice(0, Math.max(0, ERRORS_KEPT - count))
     .map((failure) => ({ migrationId: id, ...failure }))
   if (rows.length > 0) await db.insertInto('migrationError').values(rows).execute()
+  return count + rows.length
 }

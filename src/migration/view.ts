@@ -1,6 +1,6 @@
 import type { CopyFailure } from './engine/journal/journal.ts'
 import type { Throughput } from './run/throughput.ts'
-import type { AccountAddress, MigrationRow } from './store.ts'
+import { ERRORS_KEPT, type AccountAddress, type MigrationRow } from './store.ts'
 import { presentSync } from './sync/view.ts'
 
 /**
@@ -60,9 +60,16 @@ function presentSignIn({ administrator, credentialId, waitsForOwner, byOwner }: 
   }
 }
 
+/**
+ * Presents a migration with its errors, and as many errors as it counts.
+ * @param errors those that its progress counts, up to `ERRORS_KEPT`. An error that is not stored yet
+ *   is not counted yet.
+ */
 export function presentMigrationWithErrors(row: MigrationRow, errors: readonly CopyFailure[]) {
   const migration = presentMigration(row)
-  return { ...migration, progress: { ...migration.progress, errors: errors.map(withoutNulls) } }
+  const errorCount = errors.length < ERRORS_KEPT ? errors.length : row.errorCount
+  const progress = { ...migration.progress, errors: errors.map(withoutNulls) }
+  return { ...migration, errorCount, progress }
 }
 
 function withoutNulls(failure: CopyFailure): object {

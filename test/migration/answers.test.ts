@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -19,21 +19,20 @@ describe('responses of a migration', () => {
   let fresh: FreshDatabase
   let portreeve: MigrationTest
   let alice: Person
+  let people = 0
 
   beforeAll(async () => {
-    server = await startDovecot()
+    ;[server, fresh] = await Promise.all([startDovecot(), freshDatabase()])
+    portreeve = await startMigrations(fresh.url)
     for (const user of ['alice', 'bob']) await server.addUser(user, 'secret')
     await fill(accountOn(server.port), { INBOX: [{}], Sent: [{}] })
   })
-  afterAll(() => server.stop())
-  beforeEach(async () => {
-    fresh = await freshDatabase()
-    portreeve = await startMigrations(fresh.url)
-    alice = await portreeve.addPerson('Alice')
-  })
-  afterEach(async () => {
+  afterAll(async () => {
     await portreeve.stop()
-    await fresh.drop()
+    await Promise.all([fresh.drop(), server.stop()])
+  })
+  beforeEach(async () => {
+    alice = await portreeve.addPerson(`Alice${(people += 1)}`)
   })
 
   const sideOf = (user: string) => ({
@@ -123,15 +122,17 @@ describe('responses of a migration', () => {
         errors: [{ folder: 'Missing', code: 'no_such_mailbox' }],
       },
     })
-    const { rows } = await fresh.pool.query('select title from alert')
+    const { rows } = await fresh.pool.query('select title from alert where workspace_id = $1', [
+      alice.id,
+    ])
     expect(rows).toEqual([{ title: 'The dry run of the migration to bob on 127.0.0.1 failed' }])
   })
 
   it('restarts with a retry, and counts only its own errors', async () => {
     const first = await failedOne()
     expect(first).toMatchObject({ errorCount: 1, progress: { foldersTotal: 2 } })
-    const hidden = `update migration set source = jsonb_set(source, '{host}', '"10.0.0.1"')`
-    await fresh.pool.query(hidden)
+    const hidden = `update migration set source = jsonb_set(source, '{host}', '"10.0.0.1"') where id = $1`
+    await fresh.pool.query(hidden, [first.migrationId])
     const again = await post(`migrate/${first.migrationId}/retry`, secrets)
     expect(again.body).toMatchObject({
       status: 'pending',

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { emptyDatabase, freshDatabase, type FreshDatabase } from '../database.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -92,6 +91,12 @@ describe('a migration of a service that crashes', () => {
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
   }
 
+  /** Waits until the service has connections again. */
+  async function isConnected(): Promise<void> {
+    const others = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    await expect.poll(async () => (await fresh.pool.query(others)).rowCount).not.toBe(0)
+  }
+
   it(
     'continues by itself when the database disconnected it (33)',
     { timeout: 60_000 },
@@ -103,7 +108,7 @@ describe('a migration of a service that crashes', () => {
         await fresh.pool.query(
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
         )
-        await sleep(100)
+        await isConnected()
       }
       await ends(id)
     },

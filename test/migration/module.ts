@@ -1,4 +1,4 @@
-import { addAccount } from '../people.ts'
+import { addAccount, passwordOf } from '../people.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
@@ -168,7 +168,7 @@ export async function startMigrations(
       const email = `${name.toLowerCase()}@people.test`
       const { id } = await addAccount(db, {
         email,
-        password: `the password of ${name}`,
+        password: passwordOf(name),
         name,
         plan,
         admin: false,

@@ -192,11 +192,10 @@ describe('a migration to a destination such as strangers have', () => {
     const user = await person({ INBOX: letters(4) })
     let times = 0
     const busy = await meddling(to.port, {
-      async toServer(text, { answer, cut }) {
+      toServer(text, { answer, cut }) {
         const tag = /^(P\d+) APPEND (?!"portreeve-probe)/.exec(text)?.[1]
         if (!tag || (times += 1) > 2) return
         answer(`${words.startsWith('BYE') ? '*' : tag} ${words}`)
-        await sleep(50)
         if (words.startsWith('BYE')) cut()
       },
     })
@@ -225,7 +224,7 @@ describe('a migration to a destination such as strangers have', () => {
           timer = setTimeout(() => {
             byes += 1
             answer('* BYE Autologout; idle for too long')
-            setTimeout(cut, 20)
+            cut()
           }, 1_000)
         },
       })

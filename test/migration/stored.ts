@@ -3,7 +3,8 @@ import { createRate, progressOf } from '../../src/migration/engine/progress/prog
 import { insertMigration } from '../../src/migration/store.ts'
 import type { DB } from '../../src/store/tables.ts'
 
-const NO_PROGRESS = progressOf([], {
+/** The progress of a migration of one folder that has not begun. */
+export const NO_PROGRESS = progressOf([], {
   foldersTotal: 1,
   rate: createRate(),
   stopped: 0,
@@ -18,7 +19,7 @@ export async function storeMigration(
   workspaceId: string,
   name: string,
   { status = 'completed', done = 1, total = 1 } = {},
-): Promise<void> {
+): Promise<string> {
   const source = {
     host: 'imap.old.test',
     port: 993,
@@ -35,8 +36,9 @@ export async function storeMigration(
     options: { deduplicate: true, allMailOnce: false, dryRun: false, folderMap: {} },
     progress: { ...NO_PROGRESS, messagesDone: done, messagesTotal: total },
   }
-  await db.transaction().execute(async (trx) => {
+  return db.transaction().execute(async (trx) => {
     const id = await insertMigration(trx, row, () => 'sealed')
     await trx.updateTable('migration').set({ status }).where('id', '=', id).execute()
+    return id
   })
 }

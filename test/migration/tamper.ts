@@ -3,7 +3,7 @@ import { listen, type Listening } from '../servers/listen.ts'
 
 /** What a test may do with a piece of what passes: a command, or a part of one. */
 export type Hands = {
-  /** Ends the connection, the piece is not passed on. */
+  /** Ends the connection after what was answered; the piece is not passed on. */
   cut: () => void
   /** Says something to the client in the server's place; the piece is not passed on. */
   answer: (line: string) => void
@@ -51,7 +51,7 @@ function forward(
     await meddle?.(chunk.toString('latin1'), {
       cut() {
         isHeld = true
-        from.destroy()
+        from.destroySoon()
       },
       answer(line) {
         isHeld = true

@@ -211,19 +211,19 @@ describe('time', () => {
       resolver.query('a.test', 'A', stop.signal),
       resolver.query('b.test', 'A', stop.signal),
     ])
-    setTimeout(() => stop.abort(), 50)
+    await expect.poll(() => dns.queries.length).toBe(1)
+    stop.abort()
     expect(await both).toMatchObject([{ failure: 'ABORTED' }, { failure: 'ABORTED' }])
     expect(await resolver.query('c.test', 'A', stop.signal)).toMatchObject({ failure: 'ABORTED' })
     expect(dns.queries.map(({ name }) => name)).toEqual(['a.test'])
   })
 
   it('ends when the resolver is closed', async () => {
-    const resolver = resolverOf({
-      servers: [await dnsWith({ behaviours: { '*': 'silent' } })],
-      timeoutMs: 5000,
-    })
+    const dns = await dnsWith({ behaviours: { '*': 'silent' } })
+    const resolver = resolverOf({ servers: [dns], timeoutMs: 5000 })
     const pending = resolver.query('a.test', 'A')
-    setTimeout(() => resolver.close(), 20)
+    await expect.poll(() => dns.queries.length).toBe(1)
+    resolver.close()
     expect(await pending).toMatchObject({ failure: 'ABORTED' })
     expect(await resolver.query('b.test', 'A')).toMatchObject({ failure: 'ABORTED' })
   })

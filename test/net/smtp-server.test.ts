@@ -127,11 +127,13 @@ describe('the SMTP server', () => {
 
   it('accepts a mail in progress when it stops', async () => {
     const socket = await open({ closingMs: 60_000 })
+    const port = server?.port ?? 0
     socket.write(ENVELOPE)
     await once(socket, 'data')
     const said = heardFrom(socket)
     const closed = server?.close()
-    setTimeout(() => socket.write('a mail\r\n.\r\n'), 300)
+    await expect.poll(() => isRefused(port)).toBe(true)
+    socket.write('a mail\r\n.\r\n')
     const begun = performance.now()
     await closed
     expect(performance.now() - begun).toBeLessThan(10_000)
@@ -139,3 +141,16 @@ describe('the SMTP server', () => {
     expect(taken).toEqual([8])
   })
 })
+
+/** Whether the server takes no connections any more. */
+async function isRefused(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return false
+  } catch {
+    return true
+  } finally {
+    socket.destroy()
+  }
+}

@@ -1,9 +1,20 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { librariesOf, unpacked } from './debian-package.ts'
 import {
   endDaemon,
+  endWithProcess,
   freePort,
+  freePorts,
   greets,
   handOver,
   localhostCertificate,
@@ -52,18 +63,97 @@ export type DovecotServer = MailServer & {
   restart(): Promise<void>
 }
 
-/** Debian's Dovecot on free ports of 127.0.0.1. */
+/**
+ * Debian's Dovecot on free ports of 127.0.0.1. Without options it is a port of the one that all tests
+ * of this process share, with users and mail of its own; `stop` removes them.
+ */
 export async function startDovecot(options: DovecotOptions = {}): Promise<DovecotServer> {
+  if (Object.keys(options).length === 0) return takePort()
+  const port = await freePort()
+  const daemon = await startDaemonWith(options, [port])
+  const front = await startTlsFront(port)
+  return {
+    host: '127.0.0.1',
+    port,
+    tlsPort: front.port,
+    addUser: async (name, password) => daemon.addUser(port, name, password),
+    restart: () => daemon.restart(),
+    async stop() {
+      await front.close()
+      await daemon.stop()
+    },
+  }
+}
+
+type DovecotDaemon = {
+  folder: string
+  /** Adds a user of one port. @param home by default that of the name */
+  addUser(port: number, name: string, password: string, home?: string): void
+  /** No user of this port can sign in any more. */
+  removeUsers(port: number): void
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Ports of a shared Dovecot: the most that tests of one file use at once, and some. */
+const SHARED_PORTS = 8
+
+const free: { daemon: DovecotDaemon; port: number }[] = []
+let starting: Promise<void> | undefined
+let taken = 0
+
+/** Starts a shared Dovecot, which ends with this process. */
+async function startShared(): Promise<void> {
+  const ports = await freePorts(SHARED_PORTS)
+  const daemon = await startDaemonWith({ extra: REUSED_PROCESSES }, ports, true)
+  for (const port of ports) free.push({ daemon, port })
+}
+
+/** Starting one for each connection takes a third of the processor time of short ones. */
+const REUSED_PROCESSES = `service imap {
+  service_count = 1000
+}`
+
+async function takePort(): Promise<DovecotServer> {
+  while (free.length === 0) {
+    starting ??= startShared().finally(() => (starting = undefined))
+    await starting
+  }
+  const place = free.shift() as (typeof free)[number]
+  const { daemon, port } = place
+  // Connections that earlier tests left open do not see these mailboxes.
+  const mail = join(daemon.folder, 'mail', String((taken += 1)))
+  const front = await startTlsFront(port)
+  return {
+    host: '127.0.0.1',
+    port,
+    tlsPort: front.port,
+    addUser: async (name, password) => daemon.addUser(port, name, password, join(mail, name)),
+    restart: () => daemon.restart(),
+    async stop() {
+      await front.close()
+      daemon.removeUsers(port)
+      rmSync(mail, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+      free.push(place)
+    },
+  }
+}
+
+async function startDaemonWith(
+  options: DovecotOptions,
+  ports: readonly number[],
+  endsWithProcess = false,
+): Promise<DovecotDaemon> {
   const root = unpacked('dovecot')
   const folder = serverFolder('dovecot')
-  const port = await freePort()
   const file = (name: string) => join(folder, name)
-  for (const name of ['run/login', 'run/empty', 'mail', 'users'])
+  const ofPorts = ports.map((port) => `users/${port}`)
+  for (const name of ['run/login', 'run/empty', 'mail', ...ofPorts])
     mkdirSync(file(name), { recursive: true })
   for (const name of ['run', 'run/login', 'run/empty']) {
     symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
   }
-  writeFileSync(file('dovecot.conf'), configuration(root, folder, port, options))
+  writeFileSync(file('dovecot.conf'), configuration(root, folder, ports, options))
   for (const attribute of attributesOf(options))
     writeFileSync(file(`oauth2-${attribute}.conf`), tokenSettings(options, attribute))
   const masters = Object.entries(options.masters ?? {})
@@ -84,31 +174,50 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
     join(root, 'usr/sbin/dovecot'),
     '-F',
   ]
+  let guard: ChildProcess | undefined
   const start = async () => {
     const started = startDaemon([join(root, 'usr/bin/doveconf'), ...master], folder, env)
-    await greets(port, started, () =>
+    guard?.kill('SIGKILL')
+    if (endsWithProcess) guard = endWithProcess(started, folder)
+    await greets(ports[0] as number, started, () =>
       existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log',
     )
     return started
   }
   let daemon = await start()
-  const front = await startTlsFront(port)
+  const { uid, gid } = owner()
   return {
-    host: '127.0.0.1',
-    port,
-    tlsPort: front.port,
-    async addUser(name, password) {
-      writeFileSync(file(`users/${name}`), `${name}:{PLAIN}${password}\n`)
+    folder,
+    addUser(port, name, password, home) {
+      const from = home && `userdb_uid=${uid} userdb_gid=${gid} userdb_home=${home}`
+      writeFileSync(
+        file(`users/${port}/${name}`),
+        `${name}:{PLAIN}${password}::::::${from ?? ''}\n`,
+      )
+    },
+    removeUsers(port) {
+      const users = file(`users/${port}`)
+      for (const name of readdirSync(users)) rmSync(join(users, name))
     },
     async restart() {
       await endDaemon(daemon)
       daemon = await start()
     },
     async stop() {
-      await front.close()
       await stopDaemon(daemon, folder)
     },
   }
+}
+
+/** Whom Dovecot runs as. */
+function owner(): { name: string; uid: number; gid: number } {
+  return (
+    serverUser() ?? {
+      name: process.env['USER'] ?? 'nobody',
+      uid: process.getuid?.() ?? 0,
+      gid: process.getgid?.() ?? 0,
+    }
+  )
 }
 
 const attributesOf = ({ userAttributes = ['sub'] }: DovecotOptions) => userAttributes
@@ -127,7 +236,7 @@ active_value = true
 function configuration(
   root: string,
   folder: string,
-  port: number,
+  ports: readonly number[],
   options: DovecotOptions,
 ): string {
   const {
@@ -143,12 +252,7 @@ function configuration(
     extra = '',
   } = options
   const takesTokens = (tokensAt ?? introspectAt) !== undefined
-  const user = serverUser()
-  const own = user ?? {
-    name: process.env['USER'] ?? 'nobody',
-    uid: process.getuid?.() ?? 0,
-    gid: process.getgid?.() ?? 0,
-  }
+  const own = owner()
   return `
 base_dir = ${folder}/run
 state_dir = ${folder}/run
@@ -169,9 +273,9 @@ service anvil {
 service imap-login {
   chroot =
   inet_listener imap {
-    address = 127.0.0.1
-    port = ${port}
+    port = 0
   }
+${ports.map((port) => `  inet_listener imap${port} {\n    address = 127.0.0.1\n    port = ${port}\n  }`).join('\n')}
   inet_listener imaps {
     port = 0
   }
@@ -202,7 +306,7 @@ passdb {
 }
 passdb {
   driver = passwd-file
-  args = username_format=%u ${folder}/users/%u
+  args = username_format=%u ${folder}/users/%a/%u
 }
 ${
   takesTokens
@@ -216,6 +320,9 @@ ${
         )
         .join('\n')
     : ''
+}
+userdb {
+  driver = prefetch
 }
 userdb {
   driver = static

@@ -21,6 +21,7 @@ export type Reply = {
   ok(text?: string): void
   no(text: string): void
   bad(text: string): void
+  /** Ends the connection after what was said. */
   hangUp(): void
 }
 
@@ -135,7 +136,7 @@ function replyTo(socket: Socket, tag: string): Reply {
     ok: (text = 'done') => void line(`${tag} OK ${text}`),
     no: (text) => void line(`${tag} NO ${text}`),
     bad: (text) => void line(`${tag} BAD ${text}`),
-    hangUp: () => void socket.destroy(),
+    hangUp: () => socket.destroySoon(),
   }
 }
 

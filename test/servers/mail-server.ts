@@ -59,11 +59,32 @@ export function startDaemon(
 /** Ends a daemon and everything it started. */
 export async function endDaemon(daemon: ChildProcess): Promise<void> {
   const isGone = daemon.exitCode !== null || daemon.signalCode !== null
+  daemon.ref()
   const ended = isGone ? undefined : once(daemon, 'exit')
   signalGroup(daemon, 'SIGTERM')
   await Promise.race([ended, sleep(3_000, undefined, { ref: false })])
   signalGroup(daemon, 'SIGKILL')
   await ended
+}
+
+/**
+ * Ends a daemon and everything it started, and removes its folder, when this process ends, however
+ * it ends: a shell waits for the end of its input, which is a pipe of this process. Neither keeps
+ * this process alive.
+ * @returns the shell, to be killed when the daemon has ended before
+ */
+export function endWithProcess(daemon: ChildProcess, folder: string): ChildProcess {
+  const end = `read _
+kill -TERM "-$1"
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "-$1" && sleep 0.2; done
+kill -KILL "-$1"
+rm -rf -- "$2"`
+  const guard = spawn('/bin/sh', ['-c', end, 'guard', String(daemon.pid), folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  for (const each of [daemon, guard, guard.stdin as Socket]) each.unref()
+  return guard
 }
 
 /** Ends a daemon and everything it started, and removes its folder. */
@@ -88,12 +109,18 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
+  const [port = 0] = await freePorts(1)
   return port
+}
+
+/** Different ports that are free. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  for (const server of servers) server.close()
+  await Promise.all(servers.map((server) => once(server, 'close')))
+  return ports
 }
 
 /**
@@ -125,7 +152,7 @@ async function greeting(port: number): Promise<boolean> {
   }
 }
 
-/** TLS in front of a plain port. */
+/** TLS in front of a plain port. It does not keep this process alive. */
 export async function startTlsFront(
   port: number,
 ): Promise<{ port: number; close(): Promise<void> }> {
@@ -137,6 +164,7 @@ export async function startTlsFront(
     secured.pipe(plain).pipe(secured)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
+  server.unref()
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

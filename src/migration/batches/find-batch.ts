@@ -1,9 +1,13 @@
+import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
+import { readSnapshot } from '../../store/snapshot.ts'
+import type { DB } from '../../store/tables.ts'
 import { listHeldHosts } from './hosts/store.ts'
 import { findBatch, listProblems, readTotals, totalsOf, type BatchRow } from './store.ts'
 import { readBatchSync } from '../sync/store.ts'
-import { presentFullBatch } from './view.ts'
+import { listChanged } from './mailboxes/store.ts'
+import { presentFullBatch, presentMailbox } from './view.ts'
 
 type BatchName = { workspaceId: string; id: string }
 
@@ -14,8 +18,24 @@ export async function requireBatch(db: Db, { workspaceId, id }: BatchName): Prom
   return row
 }
 
-/** Finds a batch with its sums, problems and held hosts. @throws Fault `not_found` */
-export async function findFullBatch(db: Db, name: BatchName) {
+/** Finds a batch with its sums, problems and held hosts, as of one time. @throws Fault `not_found` */
+export async function findFullBatch(db: Kysely<DB>, name: BatchName) {
+  return readSnapshot(db, (trx) => readFullBatch(trx, name))
+}
+
+/** Finds a batch and the mailboxes that changed after a time, as of one time. */
+export async function findBatchChanges(
+  db: Kysely<DB>,
+  name: BatchName,
+  { since, limit }: { since: Date; limit: number },
+) {
+  return readSnapshot(db, async (trx) => ({
+    batch: await readFullBatch(trx, name),
+    mailboxes: (await listChanged(trx, name.id, since, limit)).map(presentMailbox),
+  }))
+}
+
+async function readFullBatch(db: Db, name: BatchName) {
   const row = await requireBatch(db, name)
   const totals = totalsOf(await readTotals(db, [row.id]), row.id)
   const problems = await listProblems(db, row.id)

@@ -15,11 +15,12 @@ import {
 } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { Notifications } from '../../store/notifications.ts'
+import { readSnapshot } from '../../store/snapshot.ts'
 import { addToBatch, createBatch, editBatch, removeBatch, type BatchDeps } from './actions.ts'
 import { readList } from './add-mailboxes.ts'
-import { listChanged, listForReport } from './mailboxes/store.ts'
+import { listForReport } from './mailboxes/store.ts'
 import { mailboxRoutes } from './mailboxes/routes.ts'
-import { findFullBatch, requireBatch } from './find-batch.ts'
+import { findBatchChanges, findFullBatch, requireBatch } from './find-batch.ts'
 import { BATCH_LIMITS } from './limits.ts'
 import { progressRoutes } from './progress-routes.ts'
 import { renderReport } from './report.ts'
@@ -36,7 +37,7 @@ import {
   ReadList,
 } from './shapes.ts'
 import { BATCH_CHANGED, listBatches } from './store.ts'
-import { presentAdded, presentBatch, presentList, presentMailbox } from './view.ts'
+import { presentAdded, presentBatch, presentList } from './view.ts'
 
 export type BatchRoutesDeps = BatchDeps & {
   reauthenticate: Reauthenticate
@@ -74,7 +75,10 @@ function listRoutes(app: App, deps: BatchRoutesDeps): void {
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      const { rows, total } = await listBatches(deps.db, workspaceId, sliceOf(request.query))
+      const slice = sliceOf(request.query)
+      const { rows, total } = await readSnapshot(deps.db, (trx) =>
+        listBatches(trx, workspaceId, slice),
+      )
       const pagination = paginationOf(request.query, total)
       return { success: true, data: { batches: rows.map(presentBatch), pagination } }
     },
@@ -239,8 +243,7 @@ function readingRoutes(
           const before = since
           // Transactions that commit later may have begun earlier.
           since = new Date(Date.now() - COMMIT_DELAY_MS)
-          const changed = await listChanged(db, name.id, before, MAX_EVENT_MAILBOXES)
-          return { batch: await findFullBatch(db, name), mailboxes: changed.map(presentMailbox) }
+          return findBatchChanges(db, name, { since: before, limit: MAX_EVENT_MAILBOXES })
         },
         recheckAccess: () => reauthenticate(request),
         onAccessChange: (recheck) => onAccessChangeOf(notifications, caller, recheck),

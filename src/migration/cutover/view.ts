@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { readSnapshot } from '../../store/snapshot.ts'
 import type { DB } from '../../store/tables.ts'
 import { countBatchProofs } from '../proof/store.ts'
 import { quietSince } from './advance.ts'
@@ -13,14 +14,10 @@ import { findCutover, listSteps, type CutoverRow } from './store.ts'
 
 /** Reads the last cut-over of a batch as the API shows it, as of one time; null without one. */
 export async function findShownCutover(db: Kysely<DB>, batchId: string) {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      const row = await findCutover(trx, batchId)
-      return row ? showCutover(trx, row) : null
-    })
+  return readSnapshot(db, async (trx) => {
+    const row = await findCutover(trx, batchId)
+    return row ? showCutover(trx, row) : null
+  })
 }
 
 async function showCutover(db: Db, row: CutoverRow) {

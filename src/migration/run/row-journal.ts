@@ -42,7 +42,9 @@ export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
     },
     deletions: () => listDeletions(db, run.id),
     closeDeletions: (ids, outcome) => closeDeletions(db, run.id, ids, outcome),
-    report: (failure) => addErrors(db, run.id, [failure]),
+    async report(failure) {
+      await addErrors(db, run.id, [failure])
+    },
   }
 }
 

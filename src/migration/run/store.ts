@@ -44,6 +44,13 @@ export async function claimMigration(
         )
         .returning([...COLUMNS, 'throughput']),
     )
+    // Folders that failed in an earlier run are tried again, and reported again.
+    .with('retried', (cte) =>
+      cte
+        .deleteFrom('migrationError')
+        .where('migrationId', 'in', sql<string>`(select id from claimed where run > 1)`)
+        .where('uid', 'is', null),
+    )
     .with('syncing', (cte) => markSyncing(cte, sql`(select id from claimed)`))
     .selectFrom('claimed')
     .select((eb) => [
@@ -153,7 +160,7 @@ export async function markStalled(
       status: 'pending',
       aliveAt: null,
       queuedAt: sql<Date>`now()`,
-      progress: JSON.stringify(progress),
+      ...columnsOf({ progress, throughput: null }),
       stalls: sql<number>`stalls + 1`,
     })
     .where('id', '=', id)

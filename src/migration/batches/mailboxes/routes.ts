@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { callerOf } from '../../../http/auth.ts'
 import { Done, paginationOf, responses, sliceOf, Success, Uuid } from '../../../http/schema.ts'
 import type { App } from '../../../http/server.ts'
+import { readSnapshot } from '../../../store/snapshot.ts'
 import { editMailbox, removeMailbox, type BatchDeps } from '../actions.ts'
 import { requireBatch } from '../find-batch.ts'
 import { BatchMailbox, MailboxChanges, MailboxPage, MailboxQuery } from '../shapes.ts'
@@ -32,7 +33,9 @@ export function mailboxRoutes(app: App, deps: BatchDeps): void {
       const { page, limit, sort: order, ...filter } = request.query
       const { id } = await requireBatch(db, { workspaceId, id: request.params.id })
       const slice = sliceOf({ page, limit })
-      const { rows, total } = await listMailboxes(db, id, { ...filter, order }, slice)
+      const { rows, total } = await readSnapshot(db, (trx) =>
+        listMailboxes(trx, id, { ...filter, order }, slice),
+      )
       const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { mailboxes: rows.map(presentMailbox), pagination } }
     },

@@ -21,18 +21,28 @@ export type DestinationFolders = {
   taken: Set<string>
 }
 
+type OpenDestinationDeps = {
+  destination: DestinationFolders
+  literals: LiteralKnowledge
+  /** Resolves when the folder of the source is open. */
+  sourceOpened: Promise<unknown>
+}
+
 /**
  * Finds or creates the folder, under a simpler name where the server rejects the wanted one. It is
- * created and opened in one round trip.
- * @throws FolderStop when it rejects all; ImapRefused for a temporary rejection; ImapLost
+ * created and opened in one round trip, and only once the source has opened its folder: one that
+ * the source does not have is not created.
+ * @throws FolderStop when it rejects all; ImapRefused for a temporary rejection; ImapLost; the error
+ *   of `sourceOpened`
  */
 export async function openDestinationFolder(
   pair: ConnectionPair,
   wanted: string,
-  { destination, literals }: { destination: DestinationFolders; literals: LiteralKnowledge },
+  { destination, literals, sourceOpened }: OpenDestinationDeps,
 ): Promise<DestinationFolder> {
   const { wire } = await pair.destination()
   if (!literals.mustSynchronize) startLiteralProbe(wire, literals)
+  if (!exists(wanted, destination)) await sourceOpened
   const finding = findOrCreate(wire, wanted, destination)
   const ahead = pair.destinationFolder(nameOf(wanted, destination)).then((view) => view.opened())
   ahead.catch(() => undefined)
@@ -59,8 +69,8 @@ async function findOrCreate(
   wanted: string,
   destination: DestinationFolders,
 ): Promise<string> {
-  const { hierarchy, listed, taken } = destination
-  if (wanted === 'INBOX' || listed.has(wanted)) return wanted
+  const { hierarchy, taken } = destination
+  if (exists(wanted, destination)) return wanted
   let refused: ImapRefused | undefined
   for (const path of [wanted, ...simplerNames(wanted, hierarchy, taken)]) {
     try {
@@ -85,6 +95,10 @@ async function findOrCreate(
     `The destination does not let us make “${wanted}”: ${words}`,
     refused,
   )
+}
+
+function exists(path: string, { listed }: DestinationFolders): boolean {
+  return path === 'INBOX' || listed.has(path)
 }
 
 function hasTwin(path: string, { taken, listed }: DestinationFolders): boolean {

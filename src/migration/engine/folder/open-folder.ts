@@ -82,10 +82,11 @@ export async function openFolder(
 ): Promise<OpenFolder> {
   const saved = await deps.journal.load(folder.path)
   const source = await pair.sourceFolder(folder.pathAsListed)
+  const opening = source.opened()
   const [opened, rows, destinationFolder] = await settledAll([
-    source.opened(),
+    opening,
     saved === null && isSmall(folder) ? fetchSmallMailbox(source) : null,
-    openDestinationFolder(pair, saved?.destination ?? wanted, deps),
+    openDestinationFolder(pair, saved?.destination ?? wanted, { ...deps, sourceOpened: opening }),
   ])
   const destination = await pair.destinationFolder(destinationFolder.name)
   const sourceModseq =

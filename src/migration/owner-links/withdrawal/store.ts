@@ -3,7 +3,7 @@ import type { Db } from '../../../store/database.ts'
 import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
 import type { DB } from '../../../store/tables.ts'
 import { NOW, type MailboxRow } from '../../batches/mailboxes/store.ts'
-import type { AccountAddress, MigrationStatus } from '../../store.ts'
+import { countWithOneMore, type AccountAddress, type MigrationStatus } from '../../store.ts'
 import type { Side } from '../store.ts'
 
 /** What the owner of a mailbox has given by a link, as the owner’s page shows it. */
@@ -106,7 +106,7 @@ export async function pauseMigration(db: Transaction<DB>, id: string): Promise<v
       // From then on it waits for up to 30 days.
       queuedAt: sql<Date>`now()`,
       completedAt: null,
-      errorCount: sql<number>`error_count + 1`,
+      errorCount: countWithOneMore(),
     })
     .where('id', '=', id)
     .execute()
