@@ -127,8 +127,9 @@ let shared: Promise<SharedService> | undefined
 /**
  * The service of this worker, for test files that look only at what belongs to their own people, and
  * at names in DNS that no other file has records of. `addPerson` numbers the email addresses of
- * people of one name, so that tests take an address from the person. It has no request limits,
- * because all files send from one address. `stop` leaves it running; it ends with the worker.
+ * people of one name, so that tests take an address from the person. It has no request limits, and
+ * trusts `X-Forwarded-For`, because all files send from one address. `stop` leaves it running; it
+ * ends with the worker.
  */
 export async function sharedService(): Promise<SharedService> {
   const service = await (shared ??= startShared())
@@ -140,6 +141,7 @@ async function startShared(): Promise<SharedService> {
   const dns = await startDns()
   const service = await startTestService({
     REQUEST_LIMITS: 'off',
+    TRUSTED_PROXIES: '127.0.0.1',
     // The database of the run ends before the worker, which is worth no warnings.
     LOG_LEVEL: 'error',
     DNS_SERVERS: `127.0.0.1:${dns.port}`,

@@ -5,6 +5,7 @@ import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import {
   changed,
   faultsAtAllWidths,
+  goTo,
   heading,
   overflow,
   signedIn,
@@ -152,10 +153,9 @@ const NO_ACCESS = 'You have read-only access to this workspace.'
 
 describe('a read-only member', () => {
   it.for(SCREENS)('sees on %s no action that the service would reject', async (path) => {
-    await his.goto(path)
-    await his.locator('main h1').waitFor()
-    await his.locator('main :is(:disabled, [aria-disabled=true])').first().waitFor()
+    await goTo(his, path)
     await untilLoaded(his)
+    await his.locator('main :is(:disabled, [aria-disabled=true])').first().waitFor()
     const enabled = await his
       .locator('main :is(button, [role=switch]):visible:not(:disabled, [aria-disabled=true])')
       .allInnerTexts()
