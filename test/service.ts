@@ -13,6 +13,7 @@ import type { DB } from '../src/store/tables.ts'
 import { freshDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
 import { isScaled, startScaled } from './scaled/instances.ts'
+import { startDns, type DnsServer } from './servers/dns.ts'
 
 /** A user with an account: Alice owns the data, Bob has his own, Charlie must see nothing. */
 export type Person = { id: string; email: string; password: string; token: string }
@@ -118,17 +119,36 @@ export async function startTestService(
   }
 }
 
-let shared: Promise<TestService> | undefined
+/** A service that test files share, and the DNS server that answers it. */
+export type SharedService = TestService & { dns: DnsServer }
+
+let shared: Promise<SharedService> | undefined
 
 /**
- * The service of this worker, for test files that need no setting of their own and look only at what
- * belongs to their own people. It has no request limits, because all files send from one address.
- * `stop` leaves it running; it ends with the worker.
+ * The service of this worker, for test files that look only at what belongs to their own people, and
+ * at names in DNS that no other file has records of. `addPerson` numbers the email addresses of
+ * people of one name, so that tests take an address from the person. It has no request limits, and
+ * trusts `X-Forwarded-For`, because all files send from one address. `stop` leaves it running; it
+ * ends with the worker.
  */
-export async function sharedService(): Promise<TestService> {
-  const service = await (shared ??= startTestService({ REQUEST_LIMITS: 'off' }))
+export async function sharedService(): Promise<SharedService> {
+  const service = await (shared ??= startShared())
   const refuse = () => Promise.reject(new Error('Other test files use this service, too.'))
   return { ...service, pause: refuse, resume: refuse, stop: () => Promise.resolve() }
+}
+
+async function startShared(): Promise<SharedService> {
+  const dns = await startDns()
+  const service = await startTestService({
+    REQUEST_LIMITS: 'off',
+    TRUSTED_PROXIES: '127.0.0.1',
+    // The database of the run ends before the worker, which is worth no warnings.
+    LOG_LEVEL: 'error',
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
+    REPORT_DOMAIN: 'reports.portreeve.test',
+  })
+  return { ...service, dns }
 }
 
 async function addToken(

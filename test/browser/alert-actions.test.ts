@@ -4,12 +4,13 @@ import { raiseAlert } from '../../src/alerts/raise.ts'
 import { createLinkToken } from '../../src/alerts/silence/links/token.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
-import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+import { SERVICE_KEY, sharedService, type Person, type TestService } from '../service.ts'
 import {
   accessibilityFaults,
   chooseDuration,
   faultsAtAllWidths,
   overflow,
+  signIn,
   visit,
   type Visit,
 } from './browsing.ts'
@@ -20,7 +21,7 @@ let browser: Browser
 let alice: Person
 let rosa: Person
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   database = openDatabase(portreeve.databaseUrl)
   browser = await sharedChromium()
   alice = await portreeve.addPerson('Alice')
@@ -53,10 +54,7 @@ function raise(name: string, severity: 'critical' | 'error' = 'error') {
 /** A tab of an account, at a path. */
 async function openAs(person: Person, path: string, width?: number): Promise<Visit> {
   const visitor = await visit(browser, portreeve.url, width)
-  const { email, password } = person
-  const headers = { origin: portreeve.url }
-  const data = { email, password }
-  await visitor.page.request.post('/api/auth/sign-in/email', { data, headers })
+  await signIn(visitor, portreeve, person)
   await visitor.page.goto(path)
   return visitor
 }
@@ -72,7 +70,7 @@ describe('the problems of a workspace', () => {
     await select(page, '192.0.2.1')
     await select(page, '192.0.2.2')
     await action(page, 'Acknowledge').click()
-    await row(page, '192.0.2.1').getByText('By alice@people.test').waitFor()
+    await row(page, '192.0.2.1').getByText(`By ${alice.email}`).waitFor()
     await row(page, '192.0.2.2').getByText('Acknowledged').waitFor()
     await page.getByText('1 not acknowledged yet.').waitFor()
     await action(page, 'Undo').click()
@@ -133,7 +131,7 @@ describe('the problems of a workspace', () => {
     const { page, close } = await openAs(alice, '/alerts')
     const headers = { origin: portreeve.url }
     const sent = {
-      dmarc: ['/api/v1/dmarc/domains', { domain: 'example.com' }],
+      dmarc: ['/api/v1/dmarc/domains', { domain: 'muted.test' }],
       hooks: ['/api/webhook/endpoints', { label: 'shop' }],
     }[path] as [string, object]
     const answer = await page.request.post(sent[0], { data: sent[1], headers })
@@ -193,6 +191,7 @@ describe('the page of a link in a message', () => {
     const { id: alertId } = await database.db
       .selectFrom('alert')
       .select('id')
+      .where('workspaceId', '=', alice.id)
       .where('title', 'like', `${name} %`)
       .executeTakeFirstOrThrow()
     const { id: channelId } = await database.db
@@ -227,6 +226,6 @@ describe('the page of a link in a message', () => {
     const answer = await portreeve.request(`/api/v1/workspaces/${alice.id}/audit`, {
       token: alice.token,
     })
-    expect(await answer.text()).toContain('Link in alice@people.test')
+    expect(await answer.text()).toContain(`Link in ${alice.email}`)
   })
 })

@@ -191,11 +191,8 @@ describe('the picker', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toContain('is added')
   })
 
-  it('and the forms have no accessibility problem at any width', { timeout: 60_000 }, async () => {
+  it('and a form with a problem have no accessibility problem at any width', async () => {
     const { page } = klara
-    await page.goto('/alerts/channels/new')
-    await page.getByRole('link', { name: 'Slack', exact: true }).waitFor()
-    expect(await faultsAtAllWidths(page)).toEqual([])
     await openForm(page, typeOf('template'))
     await page.getByRole('button', { name: 'Add channel' }).click()
     await page.getByText('Enter a value for “URL”.').waitFor()

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
-import { faultsAtAllWidths, overflow, visit, type Visit } from './browsing.ts'
+import { faultsAtAllWidths, overflow, signIn, untilLoaded, visit, type Visit } from './browsing.ts'
 import { fillCharts, type ChartData } from './chart-data.ts'
 
 let browser: Browser
@@ -11,37 +11,32 @@ let portreeve: TestService
 let anna: Person
 let data: ChartData
 let cookies: Cookies
+let desktop: Visit
+let phone: Visit
 beforeAll(async () => {
   portreeve = await startTestService()
   anna = await portreeve.addPerson('Anna', { plan: 'enterprise' })
   data = await fillCharts(portreeve, anna)
   browser = await sharedChromium()
-  const { page, close } = await signInAs(anna)
-  cookies = await page.context().cookies()
-  await close()
-}, 120_000)
+  desktop = await visit(browser, portreeve.url)
+  await signIn(desktop, portreeve, anna)
+  cookies = await desktop.page.context().cookies()
+  phone = await visit(browser, portreeve.url, 390)
+  await phone.page.context().addCookies(cookies)
+})
 afterAll(async () => {
   await closeContexts(browser)
   await portreeve.stop()
 })
 
-async function signInAs({ email, password }: Person): Promise<Visit> {
-  const visitor = await visit(browser, portreeve.url)
-  const answer = await visitor.page.request.post('/api/auth/sign-in/email', {
-    data: { email, password },
-    headers: { origin: portreeve.url },
-  })
-  expect(answer.ok()).toBe(true)
-  return visitor
-}
-
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 
-/** Opens a page of Anna’s. She signs in once, because signing in is limited. */
-async function open(path: string, width?: number): Promise<Visit> {
-  const visitor = await visit(browser, portreeve.url, width)
-  await visitor.page.context().addCookies(cookies)
-  await visitor.page.goto(path)
+/** Opens a screen of Anna’s, with the mouse beside it and no browser messages yet. */
+async function open(path: string, visitor = desktop): Promise<Visit> {
+  const { page, complaints } = visitor
+  await page.mouse.move(0, 0)
+  await page.goto(path)
+  complaints.length = 0
   return visitor
 }
 
@@ -53,17 +48,17 @@ async function shoot(path: string, name: string, ready: string | RegExp): Promis
   const folder = process.env['SHOTS']
   if (!folder) return
   mkdirSync(folder, { recursive: true })
-  for (const width of [1440, 390])
+  for (const visitor of [desktop, phone])
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page, close } = await open(path, width)
+      const { page } = await open(path, visitor)
       await page.emulateMedia({ colorScheme })
       await chart(page, ready).first().waitFor()
-      await page.waitForTimeout(300)
+      await untilLoaded(page)
+      const width = page.viewportSize()?.width
       await page.screenshot({
         path: `${folder}/${name}-${width}-${colorScheme}.png`,
         fullPage: true,
       })
-      await close()
     }
 }
 
@@ -71,7 +66,7 @@ describe('the charts of DMARC', () => {
   const DAILY = 'Messages per day, passed and failed'
 
   it('show a day with the mouse, and open its reports with a click', async () => {
-    const { page, complaints, close } = await open(`/dmarc/${data.domain}`)
+    const { page, complaints } = await open(`/dmarc/${data.domain}`)
     const daily = chart(page, DAILY)
     await daily.scrollIntoViewIfNeeded()
     const box = await daily.boundingBox()
@@ -86,11 +81,10 @@ describe('the charts of DMARC', () => {
     await page.getByRole('button', { name: 'show all days' }).click()
     await page.getByText('28 reports').waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   it('move with the arrow keys, announce each day, close with Escape and open with Enter', async () => {
-    const { page, close } = await open(`/dmarc/${data.domain}`)
+    const { page } = await open(`/dmarc/${data.domain}`)
     const daily = chart(page, DAILY)
     await daily.focus()
     await page.keyboard.press('End')
@@ -107,11 +101,10 @@ describe('the charts of DMARC', () => {
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/reports\?day=/)
-    await close()
   })
 
   it('shows the pass rate of each sender, with gaps instead of 0%', async () => {
-    const { page, complaints, close } = await open(`/dmarc/${data.domain}`)
+    const { page, complaints } = await open(`/dmarc/${data.domain}`)
     const google = chart(page, 'Pass rate of Google Workspace per day')
     await google.scrollIntoViewIfNeeded()
     // Two runs of days, with a gap of five between them.
@@ -126,7 +119,6 @@ describe('the charts of DMARC', () => {
     await section.getByText('Show as table').click()
     await section.getByRole('rowheader', { name: 'Twilio SendGrid' }).first().waitFor()
     expect(complaints).toEqual([])
-    await close()
     await shoot(`/dmarc/${data.domain}`, 'dmarc', /Pass rate of/)
   })
 
@@ -157,7 +149,7 @@ describe('the charts of DMARC', () => {
 
 describe('the charts of monitoring', () => {
   it('show the listings of all hosts, and lead to a host', async () => {
-    const { page, complaints, close } = await open('/monitoring')
+    const { page, complaints } = await open('/monitoring')
     const timeline = chart(page, 'Listings, last 90 days')
     await timeline.focus()
     await page.keyboard.press('Home')
@@ -167,12 +159,11 @@ describe('the charts of monitoring', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/monitoring/${data.host}`)
     expect(complaints).toEqual([])
-    await close()
     await shoot('/monitoring', 'monitoring', 'Listings, last 90 days')
   })
 
   it('show a host’s blocklists, certificates and records, and lead to the changes of a day', async () => {
-    const { page, complaints, close } = await open(`/monitoring/${data.host}`)
+    const { page, complaints } = await open(`/monitoring/${data.host}`)
     const timeline = chart(page, 'Listings, last 90 days')
     await timeline.getByText('SpamCop SCBL').first().waitFor()
     await timeline.getByText('Certificates').waitFor()
@@ -187,14 +178,13 @@ describe('the charts of monitoring', () => {
     await page.keyboard.press('Enter')
     await page.getByText('No changes on this day.').waitFor()
     expect(complaints).toEqual([])
-    await close()
     await shoot(`/monitoring/${data.host}`, 'host', 'Listings, last 90 days')
   })
 })
 
 describe('the throughput of a migration', () => {
   it('is there after a reload, with its interruptions', async () => {
-    const { page, complaints, close } = await open(`/migrations/${data.migration}`)
+    const { page, complaints } = await open(`/migrations/${data.migration}`)
     const throughput = chart(page, 'Throughput')
     await throughput.waitFor()
     await page.reload()
@@ -206,14 +196,13 @@ describe('the throughput of a migration', () => {
     const slowed = page.getByRole('cell', { name: 'Server asked to slow down' })
     await expect.poll(() => slowed.count()).toBe(11)
     expect(complaints).toEqual([])
-    await close()
     await shoot(`/migrations/${data.migration}`, 'migration', 'Throughput')
   })
 })
 
 describe('the attack map', () => {
   it('leads from a cell to the list of that service, and from a day to its networks', async () => {
-    const { page, complaints, close } = await open('/attacks')
+    const { page, complaints } = await open('/attacks')
     const map = chart(page, /^Attacks by network/)
     await map.getByText('Example Hosting').first().waitFor()
     await map.focus()
@@ -233,7 +222,6 @@ describe('the attack map', () => {
     await page.getByRole('link', { name: 'Show the last 7 days' }).click()
     await map.waitFor()
     expect(complaints).toEqual([])
-    await close()
     await shoot('/attacks', 'attacks', /^Attacks by network/)
   })
 
@@ -260,18 +248,17 @@ describe('every chart', () => {
 
   it('has no accessibility faults, with its tooltip, from 320 to 1440 pixels', async () => {
     for (const path of pages()) {
-      const { page, close } = await open(path)
+      const { page } = await open(path)
       const first = page.getByRole('application').first()
       await first.focus()
       await page.keyboard.press('End')
       await tooltip(page).waitFor()
       expect(await faultsAtAllWidths(page), path).toEqual([])
-      await close()
     }
-  }, 300_000)
+  })
 
   it('is drawn when it comes near the window, and on paper, with its table', async () => {
-    const { page, close } = await open(`/dmarc/${data.domain}`, 390)
+    const { page } = await open(`/dmarc/${data.domain}`, phone)
     const [first, last] = [
       page.getByRole('application').first(),
       page.getByRole('application').last(),
@@ -288,15 +275,13 @@ describe('every chart', () => {
     await expect.poll(() => last.locator('svg').count()).toBe(0)
     await last.scrollIntoViewIfNeeded()
     await last.locator('svg').waitFor()
-    await close()
   })
 
   it('fits a phone', async () => {
     for (const path of pages()) {
-      const { page, close } = await open(path, 390)
+      const { page } = await open(path, phone)
       await page.getByRole('application').first().waitFor()
       expect(await overflow(page), path).toBeLessThanOrEqual(0)
-      await close()
     }
   })
 })

@@ -2,31 +2,22 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aggregate, daysAgo, tlsReport } from '../dmarc/reports.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type SharedService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
-import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
 const DOMAIN = 'example.com'
-/** Milliseconds: axe over a long page, six times. */
-const PATIENCE = 60_000
 
-let portreeve: TestService
-let dns: DnsServer
+let portreeve: SharedService
 let browser: Browser
 beforeAll(async () => {
-  dns = await startDns()
-  dns.records[`_dmarc.${DOMAIN} TXT`] = ['v=DMARC1; p=none; rua=mailto:old@example.com']
-  portreeve = await startTestService({
-    DNS_SERVERS: `127.0.0.1:${dns.port}`,
-    REPORT_DOMAIN: 'reports.portreeve.test',
-  })
+  portreeve = await sharedService()
+  portreeve.dns.records[`_dmarc.${DOMAIN} TXT`] = ['v=DMARC1; p=none; rua=mailto:old@example.com']
   browser = await sharedChromium()
 })
 afterAll(async () => {
   await closeContexts(browser)
   await portreeve.stop()
-  await dns.close()
 })
 
 const sample = (name: string) => file(name, readFileSync(`test/fixtures/dmarc/${name}`))
@@ -91,8 +82,8 @@ describe('the DMARC screens', () => {
     expect(record).toMatch(
       /^v=DMARC1; p=none; rua=mailto:old@example.com,mailto:\w+@reports.portreeve.test$/,
     )
-    dns.records[`_dmarc.${DOMAIN} TXT`] = [record]
-    dns.records[`${DOMAIN}._report._dmarc.reports.portreeve.test TXT`] = ['v=DMARC1;']
+    portreeve.dns.records[`_dmarc.${DOMAIN} TXT`] = [record]
+    portreeve.dns.records[`${DOMAIN}._report._dmarc.reports.portreeve.test TXT`] = ['v=DMARC1;']
     await page.getByRole('button', { name: 'Verify now' }).click()
     await page.getByText('Your DMARC record sends reports to').waitFor()
     await page.getByText('Verified', { exact: true }).waitFor()
@@ -152,13 +143,9 @@ describe('the DMARC screens', () => {
     expect(page.url()).toMatch(/\?days=7$/)
   })
 
-  it(
-    'have no accessibility fault at any width, in either theme',
-    { timeout: PATIENCE },
-    async () => {
-      expect(await faultsAtAllWidths(page)).toEqual([])
-    },
-  )
+  it('have no accessibility fault at any width, in either theme', async () => {
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
 
   it('shows a source with its details and the recommended actions', async () => {
     await page
@@ -198,7 +185,7 @@ describe('the DMARC screens', () => {
     await seen.getByText('10 records').waitFor()
   })
 
-  it('have no accessibility fault on the page of a source', { timeout: PATIENCE }, async () => {
+  it('have no accessibility fault on the page of a source', async () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
     await page
       .getByRole('table', { name: 'Records' })

@@ -84,8 +84,14 @@ describe('a domain', () => {
   it('is muted until a chosen time: its alerts are recorded, and not sent', async () => {
     await page.goto('/domains/example.com')
     await page.getByRole('button', { name: 'Mute alerts', exact: true }).click()
-    const year = new Date().getFullYear() + 1
-    await chooseDuration(page, 'Mute', 'Until a date and time', `${year}-01-02T03:04`)
+    const until = new Date(Date.now() + 10 * 86_400_000)
+    // Swedish dates are those of ISO 8601.
+    await chooseDuration(
+      page,
+      'Mute',
+      'Until a date and time',
+      `${until.toLocaleDateString('sv')}T13:14`,
+    )
     await page.getByRole('button', { name: 'Unmute alerts' }).waitFor()
     const { id: workspaceId } = await database.db
       .selectFrom('workspace')
@@ -106,7 +112,12 @@ describe('a domain', () => {
     })
     await page.goto('/alerts')
     const row = page.getByRole('row').filter({ hasText: 'example.com needs attention' })
-    await row.getByText(`until 2 January ${year} at 03:04`).waitFor()
+    const day = until.toLocaleDateString('en-GB', {
+      day: 'numeric',
+      month: 'long',
+      year: 'numeric',
+    })
+    await row.getByText(`until ${day} at 13:14`).waitFor()
     await page.getByRole('link', { name: 'History', exact: true }).click()
     await page.getByText('Not sent: muted').waitFor()
     await page.goto('/domains/example.com')
@@ -160,9 +171,6 @@ describe('a domain', () => {
   it('fits every width and is accessible', async () => {
     await page.goto('/domains/example.com')
     await page.getByText(/with 1 warning: DMARC\./).waitFor()
-    expect(await faultsAtAllWidths(page)).toEqual([])
-    await page.goto('/domains')
-    await page.getByRole('link', { name: 'example.com' }).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 })

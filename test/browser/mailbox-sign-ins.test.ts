@@ -1,7 +1,7 @@
 import { exportPKCS8, generateKeyPair } from 'jose'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { faultsAtAllWidths, signedIn, visit } from './browsing.ts'
 
@@ -9,7 +9,7 @@ let browser: Browser
 let portreeve: TestService
 
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   browser = await sharedChromium()
 })
 afterAll(async () => {
@@ -54,7 +54,7 @@ it('a migration waits for its owner, whose link is created on its page and works
   await owner.page.getByRole('alert').waitFor()
   expect(await faultsAtAllWidths(owner.page)).toEqual([])
   await owner.close()
-}, 60_000)
+})
 
 it('a key file is added as a sign-in for all mailboxes', async () => {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
@@ -83,4 +83,4 @@ it('a key file is added as a sign-in for all mailboxes', async () => {
   await page.getByText('Chosen: tls.crt, tls.key').waitFor()
   expect(await faultsAtAllWidths(page)).toEqual([])
   await own.close()
-}, 60_000)
+})

@@ -1,16 +1,13 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type TestService } from '../service.ts'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { startTokens } from '../servers/tokens.ts'
-import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
-
-/** Milliseconds: a whole migration with its verification, on a busy machine. */
-const PATIENCE = 60_000
+import { faultsAtAllWidths, heading, signedIn, tabTo, untilLoaded, type Visit } from './browsing.ts'
 
 let from: MailServer
 let to: MailServer
@@ -31,7 +28,7 @@ beforeAll(async () => {
     'Archive/2024': [{}, {}, {}],
     Sent: [{}, {}],
   })
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   browser = await sharedChromium()
 })
 afterAll(async () => {
@@ -105,7 +102,7 @@ describe('a user who migrates a mailbox', () => {
     await page.getByText('The server said: “NO [AUTHENTICATIONFAILED]').waitFor()
   })
 
-  it('selects folders by their messages', { timeout: PATIENCE }, async () => {
+  it('selects folders by their messages', async () => {
     await page.getByLabel('Password', { exact: true }).fill('secret')
     await page.getByRole('button', { name: 'Test and list folders' }).click()
     await page.getByText('3 folders, 17 messages').first().waitFor()
@@ -130,10 +127,10 @@ describe('a user who migrates a mailbox', () => {
     await page.getByRole('button', { name: 'Start migration' }).waitFor()
   })
 
-  it('sees destinations and sizes in a dry run', { timeout: PATIENCE }, async () => {
+  it('sees destinations and sizes in a dry run', async () => {
     await page.getByLabel('Parent folder (optional)').fill('Old')
     await page.getByRole('button', { name: 'Start dry run' }).click()
-    await page.getByText('Ready to copy').waitFor({ timeout: PATIENCE })
+    await page.getByText('Ready to copy').waitFor()
     await page.getByPlaceholder('Old/Archive/2024').waitFor()
     await page.getByRole('row', { name: /^Sent.*bytes|^Sent.*kB/ }).waitFor()
     await page.getByLabel('Destination of Sent').fill('Gesendet')
@@ -142,22 +139,16 @@ describe('a user who migrates a mailbox', () => {
     expect((await read(accountOn(to.port)))['INBOX']).toEqual([])
   })
 
-  it(
-    'starts the migration, follows it, and sees that every message was copied',
-    { timeout: PATIENCE },
-    async () => {
-      await page.getByRole('button', { name: 'Start migration' }).click()
-      await heading(page, 'Migration of alice').waitFor()
-      await page
-        .getByText('All 17 messages are copied and verified.')
-        .waitFor({ timeout: PATIENCE })
-      await page.getByRole('row', { name: 'Sent to Gesendet 2 of 2' }).waitFor()
-      expect(await faultsAtAllWidths(page)).toEqual([])
-      const [there, here] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
-      expect(contents(here['Old/INBOX'])).toEqual(contents(there['INBOX']))
-      expect(contents(here['Gesendet'])).toEqual(contents(there['Sent']))
-    },
-  )
+  it('starts the migration, follows it, and sees that every message was copied', async () => {
+    await page.getByRole('button', { name: 'Start migration' }).click()
+    await heading(page, 'Migration of alice').waitFor()
+    await page.getByText('All 17 messages are copied and verified.').waitFor()
+    await page.getByRole('row', { name: 'Sent to Gesendet 2 of 2' }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    const [there, here] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
+    expect(contents(here['Old/INBOX'])).toEqual(contents(there['INBOX']))
+    expect(contents(here['Gesendet'])).toEqual(contents(there['Sent']))
+  })
 
   it('finds it in the list, with the month’s limit reached', async () => {
     await page.getByRole('link', { name: 'Migrations' }).first().click()
@@ -169,7 +160,8 @@ describe('a user who migrates a mailbox', () => {
   it('leaves no password in a URL, page or storage', async () => {
     for (const path of ['/migrations', page.url()]) {
       await page.goto(path)
-      await page.waitForLoadState('networkidle')
+      await page.getByRole('row', { name: '17 of 17 messages Completed' }).waitFor()
+      await untilLoaded(page)
       const kept = await page.evaluate<string>(
         'JSON.stringify([location, { ...localStorage }, { ...sessionStorage }])',
       )
@@ -185,43 +177,37 @@ describe('a user who migrates a mailbox', () => {
 })
 
 describe('a migration that is stopped', () => {
-  it(
-    'keeps copied messages, and resumes after the passwords are entered again',
-    { timeout: 2 * PATIENCE },
-    async () => {
-      await to.addUser('bob', 'secret')
-      const { page, close } = await signedIn(browser, portreeve, 'Bob', 1440, { plan: 'pro' })
-      await comeToReview(page, { port: slow.port, user: 'bob' })
-      await page.getByRole('button', { name: 'Start migration' }).click()
-      await page.getByText('Live', { exact: true }).waitFor()
-      await page.getByRole('button', { name: 'Stop this migration' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
-      await page.getByText('Stopped after').waitFor()
+  it('keeps copied messages, and resumes after the passwords are entered again', async () => {
+    await to.addUser('bob', 'secret')
+    const { page, close } = await signedIn(browser, portreeve, 'Bob', 1440, { plan: 'pro' })
+    await comeToReview(page, { port: slow.port, user: 'bob' })
+    await page.getByRole('button', { name: 'Start migration' }).click()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Stop this migration' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped after').waitFor()
 
-      slow.roundTrip = 0
-      await page.getByRole('button', { name: 'Retry' }).click()
-      await page.getByText('Enter the password.').first().waitFor()
-      await page.getByLabel('Source: password').fill('secret')
-      await page.getByLabel('Destination: password').fill('secret')
-      await page.getByRole('button', { name: 'Retry' }).click()
-      await page
-        .getByText('All 17 messages are copied and verified.')
-        .waitFor({ timeout: PATIENCE })
-      expect((await read(accountOn(to.port, 'bob')))['INBOX']).toHaveLength(12)
-      await close()
-    },
-  )
+    slow.roundTrip = 0
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('Enter the password.').first().waitFor()
+    await page.getByLabel('Source: password').fill('secret')
+    await page.getByLabel('Destination: password').fill('secret')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('All 17 messages are copied and verified.').waitFor()
+    expect((await read(accountOn(to.port, 'bob')))['INBOX']).toHaveLength(12)
+    await close()
+  })
 })
 
 describe('a migration with a rejected message', () => {
-  it('shows the message and the error, and offers a retry', { timeout: PATIENCE }, async () => {
+  it('shows the message and the error, and offers a retry', async () => {
     await from.addUser('big', 'secret')
     await picky.addUser('big', 'secret')
     await fill(accountOn(from.port, 'big'), { INBOX: [{}, { body: mail(300_000) }, {}] })
     const { page, close } = await signedIn(browser, portreeve, 'Emil', 1440, { plan: 'pro' })
     await comeToReview(page, { port: picky.port, user: 'big' }, { port: from.port, user: 'big' })
     await page.getByRole('button', { name: 'Start migration' }).click()
-    await page.getByText('Completed with 1 error').waitFor({ timeout: PATIENCE })
+    await page.getByText('Completed with 1 error').waitFor()
     await page.getByRole('row', { name: /INBOX message 2 · .*@example\.org.* · 30\d kB/ }).waitFor()
     await page.getByLabel('Source: password').waitFor()
     await close()
@@ -229,80 +215,68 @@ describe('a migration with a rejected message', () => {
 })
 
 describe('an account with access tokens', () => {
-  it(
-    'is migrated with one, and retried with another after it expired',
-    { timeout: 2 * PATIENCE },
-    async () => {
-      const tokens = await startTokens()
-      const modern = await startDovecot({ tokensAt: tokens.url })
-      await modern.addUser('alice', 'secret')
-      tokens.valid.set('the-first-token', 'alice')
-      const { page, close } = await signedIn(browser, portreeve, 'Tom', 1440, { plan: 'pro' })
-      await page.goto('/migrations/new')
-      await fillAccount(page, { port: from.port, user: 'alice' })
-      await page.getByRole('button', { name: 'Test and list folders' }).click()
-      await page.getByRole('button', { name: 'Continue' }).click()
+  it('is migrated with one, and retried with another after it expired', async () => {
+    const tokens = await startTokens()
+    const modern = await startDovecot({ tokensAt: tokens.url })
+    await modern.addUser('alice', 'secret')
+    tokens.valid.set('the-first-token', 'alice')
+    const { page, close } = await signedIn(browser, portreeve, 'Tom', 1440, { plan: 'pro' })
+    await page.goto('/migrations/new')
+    await fillAccount(page, { port: from.port, user: 'alice' })
+    await page.getByRole('button', { name: 'Test and list folders' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
 
-      await page.getByRole('button', { name: 'Use an access token instead' }).click()
-      expect(await page.evaluate('document.activeElement.name')).toBe('accessToken')
-      await page.getByText('Most tokens are valid for an hour').waitFor()
-      await page.getByRole('button', { name: 'Use the password instead' }).click()
-      await page.getByRole('button', { name: 'Use an access token instead' }).click()
-      await fillServer(page, { port: modern.port, user: 'alice' })
-      await page.getByRole('button', { name: 'Test connection' }).click()
-      await page.getByText('Enter the access token.').waitFor()
-      await page.getByLabel('Access token', { exact: true }).fill('the-first-token\n')
-      await page.getByRole('button', { name: 'Test connection' }).click()
-      await page.getByRole('button', { name: 'Start migration' }).waitFor()
+    await page.getByRole('button', { name: 'Use an access token instead' }).click()
+    expect(await page.evaluate('document.activeElement.name')).toBe('accessToken')
+    await page.getByText('Most tokens are valid for an hour').waitFor()
+    await page.getByRole('button', { name: 'Use the password instead' }).click()
+    await page.getByRole('button', { name: 'Use an access token instead' }).click()
+    await fillServer(page, { port: modern.port, user: 'alice' })
+    await page.getByRole('button', { name: 'Test connection' }).click()
+    await page.getByText('Enter the access token.').waitFor()
+    await page.getByLabel('Access token', { exact: true }).fill('the-first-token\n')
+    await page.getByRole('button', { name: 'Test connection' }).click()
+    await page.getByRole('button', { name: 'Start migration' }).waitFor()
 
-      tokens.valid.delete('the-first-token')
-      await page.getByRole('button', { name: 'Start migration' }).click()
-      await page.getByRole('button', { name: 'Retry' }).waitFor({ timeout: PATIENCE })
-      tokens.valid.set('the-second-token', 'alice')
-      await page.getByLabel('Source: password').fill('secret')
-      await page.getByRole('button', { name: 'Use an access token instead' }).last().click()
-      await page.getByLabel('Destination: access token').fill('the-second-token')
-      await page.getByRole('button', { name: 'Retry' }).click()
-      await page
-        .getByText('All 17 messages are copied and verified.')
-        .waitFor({ timeout: PATIENCE })
-      expect((await read(accountOn(modern.port)))['INBOX']).toHaveLength(12)
-      await close()
-      await modern.stop()
-      await tokens.close()
-    },
-  )
+    tokens.valid.delete('the-first-token')
+    await page.getByRole('button', { name: 'Start migration' }).click()
+    await page.getByRole('button', { name: 'Retry' }).waitFor()
+    tokens.valid.set('the-second-token', 'alice')
+    await page.getByLabel('Source: password').fill('secret')
+    await page.getByRole('button', { name: 'Use an access token instead' }).last().click()
+    await page.getByLabel('Destination: access token').fill('the-second-token')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('All 17 messages are copied and verified.').waitFor()
+    expect((await read(accountOn(modern.port)))['INBOX']).toHaveLength(12)
+    await close()
+    await modern.stop()
+    await tokens.close()
+  })
 })
 
 describe('with the keyboard alone', () => {
-  it(
-    'a mailbox is migrated from the first field to the verdict',
-    { timeout: 2 * PATIENCE },
-    async () => {
-      await to.addUser('klara', 'secret')
-      const { page, close } = await signedIn(browser, portreeve, 'Klara', 1440, { plan: 'pro' })
-      await page.goto('/migrations')
-      await heading(page, 'Migrations').waitFor()
-      await tabTo(page, 'New migration')
-      await page.keyboard.press('Enter')
-      await heading(page, 'New migration').waitFor()
-      await typeAccount(page, from.port, 'alice')
-      await page.getByText('Folders to copy').waitFor()
-      await tabTo(page, 'Archive/2024')
-      await page.keyboard.press('Space')
-      await tabTo(page, 'Continue')
-      await page.keyboard.press('Enter')
-      await page.getByText('Destination mailbox').waitFor()
-      await typeAccount(page, to.port, 'klara')
-      await page.getByText('Options').waitFor()
-      await tabTo(page, 'Start migration')
-      await page.keyboard.press('Enter')
-      await page
-        .getByText('All 14 messages are copied and verified.')
-        .waitFor({ timeout: PATIENCE })
-      await close()
-    },
-  )
+  it('a mailbox is migrated from the first field to the verdict', async () => {
+    await to.addUser('klara', 'secret')
+    const { page, close } = await signedIn(browser, portreeve, 'Klara', 1440, { plan: 'pro' })
+    await page.goto('/migrations')
+    await heading(page, 'Migrations').waitFor()
+    await tabTo(page, 'New migration')
+    await page.keyboard.press('Enter')
+    await heading(page, 'New migration').waitFor()
+    await typeAccount(page, from.port, 'alice')
+    await page.getByText('Folders to copy').waitFor()
+    await tabTo(page, 'Archive/2024')
+    await page.keyboard.press('Space')
+    await tabTo(page, 'Continue')
+    await page.keyboard.press('Enter')
+    await page.getByText('Destination mailbox').waitFor()
+    await typeAccount(page, to.port, 'klara')
+    await page.getByText('Options').waitFor()
+    await tabTo(page, 'Start migration')
+    await page.keyboard.press('Enter')
+    await page.getByText('All 14 messages are copied and verified.').waitFor()
+    await close()
+  })
 })
 
 async function typeAccount(page: Page, port: number, user: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type Person, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { accessibilityFaults, heading, overflow, signedIn, type Visit } from './browsing.ts'
 
@@ -27,7 +27,7 @@ let browser: Browser
 let portreeve: TestService
 beforeAll(async () => {
   browser = await sharedChromium()
-  portreeve = await startTestService()
+  portreeve = await sharedService()
 })
 afterAll(async () => {
   await closeContexts(browser)
@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) => {
-  let alice: Visit
+  let alice: Visit & { person: Person }
   let page: Page
   const sheet = () => page.getByRole('dialog', { name: 'More screens' })
   const open = () => page.getByRole('button', { name: 'More', exact: true }).click()
@@ -74,7 +74,7 @@ describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) =
 
   it('shows whose account it is, and every entry by scrolling the sheet alone', async () => {
     await open()
-    await sheet().getByText(`alice.${width}@people.test`).waitFor()
+    await sheet().getByText(alice.person.email).waitFor()
     const documentation = sheet().getByRole('link', { name: 'API documentation' })
     await documentation.scrollIntoViewIfNeeded()
     const box = await documentation.boundingBox()

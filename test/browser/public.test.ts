@@ -35,7 +35,6 @@ describe('a visitor without an account', () => {
     await page.getByRole('link', { name: 'look up an IP address' }).click()
     await h1(page, 'Address lookup')
     await page.getByText('No single source can list an address.').waitFor()
-    expect(await faultsAtAllWidths(page)).toEqual([])
     await page.getByLabel('IPv4 or IPv6 address').fill('9.9.9.9')
     await page.keyboard.press('Enter')
     await page.getByText('9.9.9.9 is not listed: no reports.').waitFor()

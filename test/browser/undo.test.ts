@@ -1,8 +1,11 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type TestService } from '../service.ts'
 import { accessibilityFaults, heading, signedIn, type Visit } from './browsing.ts'
+
+/** Milliseconds after which a toast closes, and the deletion is sent. */
+const UNDO_MS = 8_000
 
 let browser: Browser
 let portreeve: TestService
@@ -10,9 +13,10 @@ let alice: Visit
 let page: Page
 beforeAll(async () => {
   browser = await sharedChromium()
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
+  await page.clock.install()
 })
 afterAll(async () => {
   await alice.close()
@@ -67,23 +71,24 @@ describe('a deletion', () => {
     await makeEndpoint('made elsewhere')
     await entry('made elsewhere').waitFor()
     expect(await entry('deleted').count()).toBe(0)
-    await expect.poll(stored, { timeout: 20_000 }).not.toContain('deleted')
+    await page.clock.fastForward(UNDO_MS)
+    await expect.poll(stored).not.toContain('deleted')
     await undo().waitFor({ state: 'detached' })
   })
 
   it('waits while the pointer is on the toast', async () => {
     await deleteEndpoint('hovered')
     await undo().hover()
-    await page.waitForTimeout(9_000)
-    expect(await stored()).toContain('hovered')
+    await page.clock.fastForward(2 * UNDO_MS)
     await undo().click()
     await entry('hovered').waitFor()
+    expect(await stored()).toContain('hovered')
   })
 
   it('is sent at once when the page is left', async () => {
     await deleteEndpoint('left behind')
     await page.goto('about:blank')
-    await expect.poll(stored, { timeout: 4_000 }).not.toContain('left behind')
+    await expect.poll(stored).not.toContain('left behind')
   })
 
   it('is sent when the user signs out', async () => {
@@ -99,10 +104,11 @@ describe('a deletion', () => {
   it('comes back with the reason when the service rejects it', async () => {
     const bob = await signedIn(browser, portreeve, 'Bob')
     page = bob.page
+    await page.clock.install()
     await deleteEndpoint('unreachable')
-    await portreeve.pause()
-    await toast('Not deleted. Can’t reach the server.').waitFor({ timeout: 20_000 })
-    await portreeve.resume()
+    await page.route('**/api/webhook/endpoints/*', (route) => route.abort('connectionrefused'))
+    await page.clock.fastForward(UNDO_MS)
+    await toast('Not deleted. Can’t reach the server.').waitFor()
     await entry('unreachable').waitFor()
     await bob.close()
   })

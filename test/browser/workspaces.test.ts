@@ -1,27 +1,35 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type Person, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
-import { changed, faultsAtAllWidths, heading, overflow, signedIn, visit } from './browsing.ts'
-import type { Visit } from './browsing.ts'
-
-/** Milliseconds: axe runs six times for each state of a screen. */
-const PATIENCE = 90_000
+import {
+  changed,
+  faultsAtAllWidths,
+  goTo,
+  heading,
+  overflow,
+  signedIn,
+  untilLoaded,
+  visit,
+  type Visit,
+} from './browsing.ts'
 
 let browser: Browser
 let portreeve: TestService
-let adele: Visit
-let bruno: Visit
+let adele: Visit & { person: Person }
+let bruno: Visit & { person: Person }
 /** The pages of two people, in two browsers. */
 let hers: Page
 let his: Page
 
 beforeAll(async () => {
   browser = await sharedChromium()
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   adele = await signedIn(browser, portreeve, 'Adele')
-  await portreeve.addPerson('Bruno')
-  bruno = await visit(browser, portreeve.url)
+  bruno = {
+    ...(await visit(browser, portreeve.url)),
+    person: await portreeve.addPerson('Bruno'),
+  }
   hers = adele.page
   his = bruno.page
 })
@@ -45,42 +53,32 @@ async function switchTo(page: Page, name: string): Promise<void> {
 describe('two people', () => {
   let link = ''
 
-  it(
-    'see nothing of workspaces at first but the page of their own',
-    async () => {
-      await hers.goto('/workspace')
-      await hers.getByText('Owner', { exact: true }).waitFor()
-      expect(await switcher(hers).count()).toBe(0)
-      await hers.getByLabel('Workspace name').fill('Harbour')
-      await hers.getByRole('button', { name: 'Save name' }).click()
-      await hers.getByText('Name saved.').waitFor()
-      expect(await faultsAtAllWidths(hers)).toEqual([])
-    },
-    PATIENCE,
-  )
+  it('see nothing of workspaces at first but the page of their own', async () => {
+    await hers.goto('/workspace')
+    await hers.getByText('Owner', { exact: true }).waitFor()
+    expect(await switcher(hers).count()).toBe(0)
+    await hers.getByLabel('Workspace name').fill('Harbour')
+    await hers.getByRole('button', { name: 'Save name' }).click()
+    await hers.getByText('Name saved.').waitFor()
+  })
 
-  it(
-    'invite by a link, which is shown once',
-    async () => {
-      await hers.getByRole('link', { name: 'Members' }).click()
-      await heading(hers, 'Members').waitFor()
-      expect(await faultsAtAllWidths(hers)).toEqual([])
-      await hers.getByRole('link', { name: 'Invite a member' }).click()
-      await hers.getByLabel('Role').selectOption('read-only')
-      await hers.getByRole('button', { name: 'Create invitation' }).click()
-      await hers.getByText('Invitation created').waitFor()
-      link = (await hers.getByLabel('the invitation link', { exact: true }).innerText()).split(
-        '\n',
-      )[0]!
-      expect(new URL(link).pathname).toBe('/invitation')
-      await hers.getByText('Anybody with the link', { exact: true }).waitFor()
-      expect(await faultsAtAllWidths(hers)).toEqual([])
-      await hers.reload()
-      await hers.getByText('Anybody with the link', { exact: true }).waitFor()
-      expect(await hers.content()).not.toContain(new URL(link).hash)
-    },
-    PATIENCE,
-  )
+  it('invite by a link, which is shown once', async () => {
+    await hers.getByRole('link', { name: 'Members' }).click()
+    await heading(hers, 'Members').waitFor()
+    await hers.getByRole('link', { name: 'Invite a member' }).click()
+    await hers.getByLabel('Role').selectOption('read-only')
+    await hers.getByRole('button', { name: 'Create invitation' }).click()
+    await hers.getByText('Invitation created').waitFor()
+    link = (await hers.getByLabel('the invitation link', { exact: true }).innerText()).split(
+      '\n',
+    )[0]!
+    expect(new URL(link).pathname).toBe('/invitation')
+    await hers.getByText('Anybody with the link', { exact: true }).waitFor()
+    expect(await faultsAtAllWidths(hers)).toEqual([])
+    await hers.reload()
+    await hers.getByText('Anybody with the link', { exact: true }).waitFor()
+    expect(await hers.content()).not.toContain(new URL(link).hash)
+  })
 
   it('revoke an invitation, whose link then shows why it fails', async () => {
     await hers.getByLabel('Email').fill('somebody@elsewhere.test')
@@ -96,44 +94,36 @@ describe('two people', () => {
     await his.getByText('This invitation can’t be used').waitFor()
   })
 
-  it(
-    'sign in from the invitation, come back to it, and join',
-    async () => {
-      await his.goto(link)
-      await his.reload()
-      await heading(his, 'Join “Harbour”').waitFor()
-      expect(await faultsAtAllWidths(his)).toEqual([])
-      await his.getByRole('link', { name: 'Sign in' }).click()
-      await heading(his, 'Sign in').waitFor()
-      expect(his.url()).not.toContain(new URL(link).hash.slice(1))
-      await his.getByLabel('Email').fill('bruno@people.test')
-      await his.getByLabel('Password', { exact: true }).fill('the password of Bruno')
-      await his.getByRole('button', { name: 'Sign in', exact: true }).click()
-      await his.getByText('You are signed in as bruno@people.test.').waitFor()
-      await his.getByRole('button', { name: 'Join workspace' }).click()
-      await his.getByRole('button', { name: 'Workspace Harbour, switch' }).waitFor()
-      expect(new URL(his.url()).pathname).toBe('/home')
-      await hers.goto('/workspace/members')
-      await hers.getByRole('rowheader', { name: 'bruno@people.test' }).waitFor()
-    },
-    PATIENCE,
-  )
+  it('sign in from the invitation, come back to it, and join', async () => {
+    await his.goto(link)
+    await his.reload()
+    await heading(his, 'Join “Harbour”').waitFor()
+    expect(await faultsAtAllWidths(his)).toEqual([])
+    await his.getByRole('link', { name: 'Sign in' }).click()
+    await heading(his, 'Sign in').waitFor()
+    expect(his.url()).not.toContain(new URL(link).hash.slice(1))
+    await his.getByLabel('Email').fill(bruno.person.email)
+    await his.getByLabel('Password', { exact: true }).fill('the password of Bruno')
+    await his.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await his.getByText(`You are signed in as ${bruno.person.email}.`).waitFor()
+    await his.getByRole('button', { name: 'Join workspace' }).click()
+    await his.getByRole('button', { name: 'Workspace Harbour, switch' }).waitFor()
+    expect(new URL(his.url()).pathname).toBe('/home')
+    await hers.goto('/workspace/members')
+    await hers.getByRole('rowheader', { name: bruno.person.email }).waitFor()
+  })
 
-  it(
-    'explain an invitation for another address',
-    async () => {
-      await hers.goto('/workspace/invitations')
-      await hers.getByLabel('Email').fill('clara@people.test')
-      await hers.getByRole('button', { name: 'Create invitation' }).click()
-      const named = hers.getByLabel('the invitation link', { exact: true })
-      const foreign = (await named.innerText()).split('\n')[0]!
-      await his.goto(foreign)
-      await his.getByText('This invitation is for another address').waitFor()
-      expect(await his.getByRole('button', { name: 'Join workspace' }).count()).toBe(0)
-      expect(await faultsAtAllWidths(his)).toEqual([])
-    },
-    PATIENCE,
-  )
+  it('explain an invitation for another address', async () => {
+    await hers.goto('/workspace/invitations')
+    await hers.getByLabel('Email').fill('clara@people.test')
+    await hers.getByRole('button', { name: 'Create invitation' }).click()
+    const named = hers.getByLabel('the invitation link', { exact: true })
+    const foreign = (await named.innerText()).split('\n')[0]!
+    await his.goto(foreign)
+    await his.getByText('This invitation is for another address').waitFor()
+    expect(await his.getByRole('button', { name: 'Join workspace' }).count()).toBe(0)
+    expect(await faultsAtAllWidths(his)).toEqual([])
+  })
 })
 
 /** Screens with actions that change data. */
@@ -163,33 +153,28 @@ const NO_ACCESS = 'You have read-only access to this workspace.'
 
 describe('a read-only member', () => {
   it.for(SCREENS)('sees on %s no action that the service would reject', async (path) => {
-    await his.goto(path)
-    await his.locator('main h1').waitFor()
+    await goTo(his, path)
+    await untilLoaded(his)
     await his.locator('main :is(:disabled, [aria-disabled=true])').first().waitFor()
-    await his.waitForLoadState('networkidle').catch(() => {})
     const enabled = await his
       .locator('main :is(button, [role=switch]):visible:not(:disabled, [aria-disabled=true])')
       .allInnerTexts()
     expect(enabled.filter((name) => !HARMLESS.test(name.split('\n')[0]!.trim()))).toEqual([])
   })
 
-  it(
-    'learns the reason by keyboard and by touch',
-    async () => {
-      await his.goto('/delisting')
-      const button = his.getByRole('button', { name: 'New delisting' }).first()
-      await button.focus()
-      await his.getByRole('tooltip').waitFor()
-      expect(await his.getByRole('tooltip').innerText()).toBe(NO_ACCESS)
-      expect(await button.getAttribute('aria-describedby')).not.toBeNull()
-      await his.keyboard.press('Escape')
-      await his.getByRole('tooltip').waitFor({ state: 'hidden' })
-      await button.click({ force: true })
-      await his.getByRole('tooltip').waitFor()
-      expect(await faultsAtAllWidths(his)).toEqual([])
-    },
-    PATIENCE,
-  )
+  it('learns the reason by keyboard and by touch', async () => {
+    await his.goto('/delisting')
+    const button = his.getByRole('button', { name: 'New delisting' }).first()
+    await button.focus()
+    await his.getByRole('tooltip').waitFor()
+    expect(await his.getByRole('tooltip').innerText()).toBe(NO_ACCESS)
+    expect(await button.getAttribute('aria-describedby')).not.toBeNull()
+    await his.keyboard.press('Escape')
+    await his.getByRole('tooltip').waitFor({ state: 'hidden' })
+    await button.click({ force: true })
+    await his.getByRole('tooltip').waitFor()
+    expect(await faultsAtAllWidths(his)).toEqual([])
+  })
 
   it('can act at once with a higher role, and no longer after a demotion', async () => {
     await his.goto('/monitoring')
@@ -198,11 +183,11 @@ describe('a read-only member', () => {
     await expect.poll(isEnabled).toBe(false)
     await his.getByText(NO_ACCESS).filter({ visible: true }).first().waitFor()
     await hers.goto('/workspace/members')
-    const role = hers.getByLabel('Role of bruno@people.test')
+    const role = hers.getByLabel(`Role of ${bruno.person.email}`)
     await Promise.all([changed(hers), role.selectOption('member')])
-    await expect.poll(isEnabled, { timeout: 10_000 }).toBe(true)
+    await expect.poll(isEnabled).toBe(true)
     await Promise.all([changed(hers), role.selectOption('read-only')])
-    await expect.poll(isEnabled, { timeout: 10_000 }).toBe(false)
+    await expect.poll(isEnabled).toBe(false)
   })
 })
 
@@ -241,20 +226,16 @@ describe('a person with two workspaces', () => {
     await his.getByRole('button', { name: 'Workspace Bruno, switch' }).waitFor()
   })
 
-  it(
-    'sees the issues of all workspaces',
-    async () => {
-      await switcher(his).click()
-      await dialog(his).getByRole('link', { name: 'Issues in all workspaces' }).click()
-      await heading(his, 'All workspaces').waitFor()
-      expect(await his.getByText(/^(No issues|\d+ issues?)$/).count()).toBeGreaterThanOrEqual(0)
-      await expect.poll(() => his.getByText(/^(No issues|\d+ issues?)$/).count()).toBe(2)
-      expect(await faultsAtAllWidths(his)).toEqual([])
-      await his.getByRole('button', { name: 'Open Harbour' }).click()
-      await his.getByRole('button', { name: 'Workspace Harbour, switch' }).waitFor()
-    },
-    PATIENCE,
-  )
+  it('sees the issues of all workspaces', async () => {
+    await switcher(his).click()
+    await dialog(his).getByRole('link', { name: 'Issues in all workspaces' }).click()
+    await heading(his, 'All workspaces').waitFor()
+    expect(await his.getByText(/^(No issues|\d+ issues?)$/).count()).toBeGreaterThanOrEqual(0)
+    await expect.poll(() => his.getByText(/^(No issues|\d+ issues?)$/).count()).toBe(2)
+    expect(await faultsAtAllWidths(his)).toEqual([])
+    await his.getByRole('button', { name: 'Open Harbour' }).click()
+    await his.getByRole('button', { name: 'Workspace Harbour, switch' }).waitFor()
+  })
 
   it('switches on a phone under “More”', async () => {
     await his.setViewportSize({ width: 320, height: 700 })
@@ -280,13 +261,13 @@ describe('the last owner', () => {
 
   it('transfers the ownership step by step', async () => {
     await hers.locator('summary', { hasText: 'Make another member the owner' }).click()
-    await hers.getByLabel('New owner').selectOption({ label: 'bruno@people.test' })
+    await hers.getByLabel('New owner').selectOption({ label: bruno.person.email })
     await hers.getByRole('button', { name: 'Make owner' }).click()
-    await hers.getByText('bruno@people.test is an owner now.').waitFor()
+    await hers.getByText(`${bruno.person.email} is an owner now.`).waitFor()
     await hers.getByLabel('Role you keep').selectOption('member')
     await hers.getByRole('button', { name: 'Finish' }).click()
     await hers
-      .getByText('Ownership transferred to bruno@people.test. Your role is member now.')
+      .getByText(`Ownership transferred to ${bruno.person.email}. Your role is member now.`)
       .waitFor()
   })
 
@@ -295,7 +276,7 @@ describe('the last owner', () => {
     await hers.goto('/monitoring')
     await heading(hers, 'Monitoring').waitFor()
     await his.goto('/workspace/members')
-    await his.getByRole('button', { name: 'Remove adele@people.test' }).click()
+    await his.getByRole('button', { name: `Remove ${adele.person.email}` }).click()
     await Promise.all([
       changed(his),
       his.getByRole('dialog').getByRole('button', { name: 'Remove' }).click(),
@@ -308,46 +289,37 @@ describe('the last owner', () => {
     await hers.getByText('You no longer have access').waitFor({ state: 'detached' })
   })
 
-  it(
-    'deletes the workspace by its name, and restores it',
-    async () => {
-      await his.goto('/workspace')
-      await his.getByText('Delete this workspace').click()
-      await his.getByLabel('Its name, to confirm').fill('harbor')
-      await his.getByRole('button', { name: 'Delete workspace' }).click()
-      await his.getByText('Enter Harbour to confirm.').waitFor()
-      expect(await faultsAtAllWidths(his)).toEqual([])
-      await his.getByLabel('Its name, to confirm').fill('Harbour')
-      await his.getByRole('button', { name: 'Delete workspace' }).click()
-      await switcher(his).waitFor({ state: 'detached' })
-      await his.goto('/workspace')
-      await his.getByRole('button', { name: 'Restore Harbour' }).click()
-      await switcher(his).waitFor()
-    },
-    PATIENCE,
-  )
+  it('deletes the workspace by its name, and restores it', async () => {
+    await his.goto('/workspace')
+    await his.getByText('Delete this workspace').click()
+    await his.getByLabel('Its name, to confirm').fill('harbor')
+    await his.getByRole('button', { name: 'Delete workspace' }).click()
+    await his.getByText('Enter Harbour to confirm.').waitFor()
+    expect(await faultsAtAllWidths(his)).toEqual([])
+    await his.getByLabel('Its name, to confirm').fill('Harbour')
+    await his.getByRole('button', { name: 'Delete workspace' }).click()
+    await switcher(his).waitFor({ state: 'detached' })
+    await his.goto('/workspace')
+    await his.getByRole('button', { name: 'Restore Harbour' }).click()
+    await switcher(his).waitFor()
+  })
 
-  it(
-    'limits a token to one module, which is recorded in the audit log',
-    async () => {
-      await his.goto('/tokens')
-      await his.getByLabel('Token name').fill('reports')
-      await his.getByLabel('Access').selectOption('module')
-      await his.getByLabel('Module').selectOption('dmarc')
-      await his.getByRole('button', { name: 'Create token' }).click()
-      await his.getByText('Token “reports” created').waitFor()
-      await his.getByText('DMARC (read)').waitFor()
-      const token = (await his.getByLabel('the token', { exact: true }).innerText()).split('\n')[0]!
-      const status = async (path: string) => (await portreeve.request(path, { token })).status
-      expect(await status('/api/v1/dmarc/domains')).toBe(200)
-      expect(await status('/api/v1/monitoring/hosts')).toBe(403)
-      expect(await faultsAtAllWidths(his)).toEqual([])
-      await his.goto('/workspace/audit')
-      await his.getByText('Create an API token').waitFor()
-      expect(await faultsAtAllWidths(his)).toEqual([])
-    },
-    PATIENCE,
-  )
+  it('limits a token to one module, which is recorded in the audit log', async () => {
+    await his.goto('/tokens')
+    await his.getByLabel('Token name').fill('reports')
+    await his.getByLabel('Access').selectOption('module')
+    await his.getByLabel('Module').selectOption('dmarc')
+    await his.getByRole('button', { name: 'Create token' }).click()
+    await his.getByText('Token “reports” created').waitFor()
+    await his.getByText('DMARC (read)').waitFor()
+    const token = (await his.getByLabel('the token', { exact: true }).innerText()).split('\n')[0]!
+    const status = async (path: string) => (await portreeve.request(path, { token })).status
+    expect(await status('/api/v1/dmarc/domains')).toBe(200)
+    expect(await status('/api/v1/monitoring/hosts')).toBe(403)
+    expect(await faultsAtAllWidths(his)).toEqual([])
+    await his.goto('/workspace/audit')
+    await his.getByText('Create an API token').waitFor()
+  })
 
   it('causes no browser errors but rejected requests', () => {
     const all = [...adele.complaints, ...bruno.complaints]

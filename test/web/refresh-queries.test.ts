@@ -1,20 +1,27 @@
 import { QueryClient, QueryObserver, type QueryKey } from '@tanstack/react-query'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { globSync, readFileSync } from 'node:fs'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { updateOptimistically } from '../../web/src/optimistic-update.ts'
 import { deleteWithUndo, sendDeletions } from '../../web/src/deletions.ts'
 import { refreshChanged } from '../../web/src/refresh-queries.ts'
 
 const ends: (() => void)[] = []
-afterEach(() => ends.splice(0).forEach((end) => end()))
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => {
+  ends.splice(0).forEach((end) => end())
+  vi.useRealTimers()
+})
+
+/** Lets milliseconds pass, with everything that happens in them. */
+const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds)
+const after = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Something shown; each answer is the number of the question, some milliseconds after it. */
 function shown(queries: QueryClient, queryKey: QueryKey, { takes = 5, staleTime = 0 } = {}) {
   let asked = 0
   const queryFn = async () => {
     const mine = ++asked
-    await sleep(takes)
+    await after(takes)
     return mine
   }
   const observer = new QueryObserver(queries, { queryKey, queryFn, staleTime })
@@ -30,21 +37,21 @@ describe('a shown query', () => {
       shown(queries, ['monitoring', 'host', 'a']),
     ]
     const cases = shown(queries, ['delisting', 'list', {}])
-    await sleep(20)
+    await pass(20)
     refreshChanged(queries, { room: 'monitoring', id: 'a' })
-    await sleep(20)
+    await pass(20)
     expect([hosts.data(), one.data(), cases.data()]).toEqual([2, 2, 1])
   })
 
   it('is fetched once again after any number of changes during a fetch', async () => {
     const queries = new QueryClient()
     const list = shown(queries, ['alerts', 'list'], { takes: 30 })
-    await sleep(50)
+    await pass(50)
     for (let i = 0; i < 40; i++) {
       refreshChanged(queries, { room: 'alerts', id: null })
-      await sleep(2)
+      await pass(2)
     }
-    await sleep(1_000)
+    await pass(1_000)
     expect([list.asked(), list.data()]).toEqual([3, 3])
   })
 
@@ -52,7 +59,7 @@ describe('a shown query', () => {
     const queries = new QueryClient()
     const list = shown(queries, ['shares'], { takes: 30 })
     refreshChanged(queries, { room: 'checks', id: null })
-    await sleep(800)
+    await pass(800)
     expect(list.data()).toBe(2)
   })
 
@@ -60,32 +67,33 @@ describe('a shown query', () => {
     const queries = new QueryClient()
     const key = ['monitoring', 'lists']
     const list = shown(queries, key)
-    await sleep(20)
+    await pass(20)
     const sent = updateOptimistically<number>(
       queries,
       key,
       () => 100,
-      () => sleep(60),
+      () => after(60),
     )
     refreshChanged(queries, { room: 'monitoring', id: null })
-    await sleep(40)
+    await pass(40)
     expect([list.asked(), list.data()]).toEqual([1, 100])
+    await pass(20)
     await sent
-    await sleep(20)
+    await pass(20)
     expect(list.data()).toBe(2)
   })
 
   it('is not refetched after its object was deleted, unless that failed', async () => {
     const queries = new QueryClient()
     const [kept, gone] = ['kept', 'gone'].map((id) => shown(queries, ['delisting', 'one', id]))
-    await sleep(20)
+    await pass(20)
     const list = ['delisting', 'list']
     deleteWithUndo(queries, { id: 'gone', text: '', list, send: async () => {} })
     const send = () => Promise.reject(new Error('no'))
     deleteWithUndo(queries, { id: 'kept', text: '', list, send })
     await sendDeletions()
     refreshChanged(queries, { room: 'delisting', id: null })
-    await sleep(20)
+    await pass(20)
     expect(gone?.data()).toBe(1)
     expect(kept?.data()).toBeGreaterThan(1)
   })
@@ -98,9 +106,9 @@ describe('a shown query', () => {
       ['people', 1],
     ].map((key) => shown(queries, key))
     const report = shown(queries, ['dmarc', 'report', 'x'], { staleTime: Infinity })
-    await sleep(20)
+    await pass(20)
     refreshChanged(queries, null)
-    await sleep(20)
+    await pass(20)
     expect([...those, report].map(({ asked }) => asked())).toEqual([2, 2, 2, 1])
   })
 })
