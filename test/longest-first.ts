@@ -7,8 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   // Collects garbage forty times: first, while the process has little of it.
   'test/net/imap/copy',
-  'test/browser/accessibility',
-  'test/browser/layout-shift',
+  'test/browser/screens-',
   'test/migration/batches/batches',
   'test/accounts/guessing',
   'test/cli/serve',

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import type { TestService } from '../service.ts'
+import type { Person, TestService } from '../service.ts'
 
 const BUILT = 'web/dist/index.html'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -112,6 +112,44 @@ export async function faultsAtAllWidths(page: Page): Promise<string[]> {
   return faults
 }
 
+/** Pixels of an A4 page between the margins of 12 mm. */
+const PAPER_WIDTH = 703
+
+/**
+ * Lists what is wrong with the current page on paper: what is there to be pressed, what is beside
+ * the sheet, and a background that is not white.
+ */
+export async function faultsOnPaper(page: Page): Promise<string[]> {
+  const before = page.viewportSize() ?? { width: 1440, height: 900 }
+  await page.setViewportSize({ width: PAPER_WIDTH, height: 900 })
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  // Charts take their new width in the next frame.
+  await page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+  )
+  const faults = await page.evaluate<string[]>(`(() => {
+    const main = document.querySelector('#main')
+    const isShown = (element) => element.checkVisibility() && element.getClientRects().length > 0
+    const isUnwanted = (element) =>
+      element.matches('button:not(th button), form[role=search]') || !(main.contains(element) || element.contains(main))
+    const colors = [document.body, main].map((element) => getComputedStyle(element).backgroundColor)
+    return [
+      ...[...document.body.querySelectorAll('*')]
+        .filter((element) => isUnwanted(element) && isShown(element))
+        .map((element) => 'printed: ' + element.outerHTML.slice(0, 120)),
+      ...colors
+        .filter((color) => !['rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'].includes(color))
+        .map((color) => 'printed on ' + color),
+    ]
+  })()`)
+  const beside = await overflow(page)
+  // Widths are rounded up.
+  if (beside > 1) faults.push(`printed: ${beside} pixels lie beside the paper`)
+  await page.emulateMedia({ media: null, colorScheme: null })
+  await page.setViewportSize(before)
+  return faults
+}
+
 /** Opens a page with a new account that is signed in without the form. */
 export async function signedIn(
   browser: Browser,
@@ -120,18 +158,32 @@ export async function signedIn(
   width?: number,
   rights?: Parameters<TestService['addPerson']>[1],
 ): Promise<Visit> {
-  const { email, password } = await portreeve.addPerson(name, rights)
+  const person = await portreeve.addPerson(name, rights)
   const visitor = await visit(browser, portreeve.url, width)
-  const headers = { origin: portreeve.url }
-  const answer = await visitor.page.request.post('/api/auth/sign-in/email', {
+  await signIn(visitor, portreeve, person)
+  return visitor
+}
+
+/** Signs in without the form. */
+export async function signIn(
+  { page }: Visit,
+  { url }: TestService,
+  { email, password }: Pick<Person, 'email' | 'password'>,
+): Promise<void> {
+  const answer = await page.request.post('/api/auth/sign-in/email', {
     data: { email, password },
-    headers,
+    headers: { origin: url },
   })
   if (!answer.ok())
     throw new Error(
       `signing in as ${email} was answered ${answer.status()}: ${await answer.text()}`,
     )
-  return visitor
+}
+
+/** Goes to another screen as a link does: without loading the page again. */
+export async function goTo(page: Page, href: string): Promise<void> {
+  await page.waitForFunction('window.__TSR_ROUTER__ !== undefined')
+  await page.evaluate(`__TSR_ROUTER__.navigate({ href: ${JSON.stringify(href)} })`)
 }
 
 /** The title of a screen, which is shown once the screen is loaded. */
