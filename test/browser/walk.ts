@@ -88,7 +88,9 @@ export async function openWindow(
   const isQuery = (request: Request) => ['fetch', 'xhr', 'eventsource'].includes(request.resourceType()) // prettier-ignore
   const end = (request: Request) => void requests.delete(request)
   // The page itself knows of its queries. What it does not read of a response never ends.
-  visitor.page.on('request', (request) => isQuery(request) || requests.add(request))
+  visitor.page.on('request', (request) => {
+    if (!isQuery(request)) requests.add(request)
+  })
   visitor.page.on('requestfinished', end)
   visitor.page.on('requestfailed', end)
   return { ...visitor, width, requests }
