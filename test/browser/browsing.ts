@@ -135,7 +135,7 @@ export async function faultsOnPaper(page: Page): Promise<string[]> {
     const colors = [document.body, main].map((element) => getComputedStyle(element).backgroundColor)
     return [
       ...[...document.body.querySelectorAll('*')]
-        .filter((element) => isUnwanted(element) && isShown(element))
+        .filter((element) => isUnwanted(element) && !isUnwanted(element.parentElement) && isShown(element))
         .map((element) => 'printed: ' + element.outerHTML.slice(0, 120)),
       ...colors
         .filter((color) => !['rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'].includes(color))
