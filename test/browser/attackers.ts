@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest'
 import type { TestService } from '../service.ts'
 
 /** Two sensors of different providers: what both report is listed. */
@@ -44,8 +45,8 @@ export async function untilSensorsCount(portreeve: TestService): Promise<void> {
     last += 1
     return Math.min(...(await Promise.all(SENSORS.map(scoreBy))))
   }
-  while ((await least()) <= 30) {
-    if (last > 50) throw new Error('The sensors do not count.')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await vi.waitFor(async () => expect(await least()).toBeGreaterThan(30), {
+    timeout: 15_000,
+    interval: 100,
+  })
 }

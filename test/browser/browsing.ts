@@ -113,6 +113,44 @@ export async function faultsAtAllWidths(page: Page): Promise<string[]> {
   return faults
 }
 
+/** Pixels of an A4 page between the margins of 12 mm. */
+const PAPER_WIDTH = 703
+
+/**
+ * Lists what is wrong with the current page on paper: what is there to be pressed, what is beside
+ * the sheet, and a background that is not white.
+ */
+export async function faultsOnPaper(page: Page): Promise<string[]> {
+  const before = page.viewportSize() ?? { width: 1440, height: 900 }
+  await page.setViewportSize({ width: PAPER_WIDTH, height: 900 })
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  // Charts take their new width in the next frame.
+  await page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+  )
+  const faults = await page.evaluate<string[]>(`(() => {
+    const main = document.querySelector('#main')
+    const isShown = (element) => element.checkVisibility() && element.getClientRects().length > 0
+    const isUnwanted = (element) =>
+      element.matches('button:not(th button), form[role=search]') || !(main.contains(element) || element.contains(main))
+    const colors = [document.body, main].map((element) => getComputedStyle(element).backgroundColor)
+    return [
+      ...[...document.body.querySelectorAll('*')]
+        .filter((element) => isUnwanted(element) && !isUnwanted(element.parentElement) && isShown(element))
+        .map((element) => 'printed: ' + element.outerHTML.slice(0, 120)),
+      ...colors
+        .filter((color) => !['rgb(255, 255, 255)', 'rgba(0, 0, 0, 0)'].includes(color))
+        .map((color) => 'printed on ' + color),
+    ]
+  })()`)
+  const beside = await overflow(page)
+  // Widths are rounded up.
+  if (beside > 1) faults.push(`printed: ${beside} pixels lie beside the paper`)
+  await page.emulateMedia({ media: null, colorScheme: null })
+  await page.setViewportSize(before)
+  return faults
+}
+
 /** Opens a page with a new account that is signed in without the form. */
 export async function signedIn(
   browser: Browser,

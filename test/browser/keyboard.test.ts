@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { accessibilityFaults, overflow, signedIn, tabTo, type Visit } from './browsing.ts'
 
@@ -9,7 +9,7 @@ let portreeve: TestService
 let alice: Visit
 let page: Page
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   browser = await sharedChromium()
   alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
@@ -20,11 +20,7 @@ beforeAll(async () => {
     })
   }
 })
-afterAll(async () => {
-  await alice.close()
-  await closeContexts(browser)
-  await portreeve.stop()
-})
+afterAll(() => closeContexts(browser))
 
 const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 const palette = () => page.getByRole('dialog', { name: 'Search' })
@@ -153,8 +149,26 @@ describe('single-key shortcuts', () => {
   })
 })
 
-describe('API tokens, with the keyboard alone', () => {
-  it('are created, copied and revoked', async () => {
+describe('with the keyboard alone', () => {
+  it('the first stop skips the navigation', async () => {
+    await begin('/tokens', 'API tokens')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to content')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.name')).toBe('label')
+  })
+
+  it('a new screen focuses its heading', async () => {
+    await begin('/home', 'Overview')
+    await page.getByRole('link', { name: 'Account', exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await heading('Account').waitFor()
+    expect(await focused()).toBe('Account')
+    expect(await page.title()).toBe('Account · Portreeve')
+  })
+
+  it('API tokens are created, copied and revoked', async () => {
     await begin('/tokens', 'API tokens')
     await tabTo(page, 'Token name')
     await page.keyboard.type('backups')

@@ -1,28 +1,25 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeReceipt } from '../../src/diagnostics/sharing/receipt.ts'
 import { EXAMPLE_REPORT } from '../../src/domains/example.ts'
 import { LINES } from '../../src/domains/lines/lines.ts'
 import { LINES_BY_STAGE, STAGE_NAMES, type DomainReport } from '../../src/domains/shapes.ts'
 import { stagesOf, verdictOf } from '../../src/domains/verdict.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
-import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+import { sharedService, type Person, type TestService } from '../service.ts'
 import { heading, visit, type Visit } from './browsing.ts'
+import { share } from './screen-data.ts'
 
 let browser: Browser
 let portreeve: TestService
 let alice: Person
 let stranger: Visit
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   alice = await portreeve.addPerson('Alice')
   browser = await sharedChromium()
   stranger = await visit(browser, portreeve.url)
 })
-afterAll(async () => {
-  await closeContexts(browser)
-  await portreeve.stop()
-})
+afterAll(() => closeContexts(browser))
 
 const many = <T>(count: number, of: (index: number) => T) => Array.from({ length: count }, (_, index) => of(index)) // prettier-ignore
 const ADDRESSES = many(60, (index) => `203.0.113.${index}`)
@@ -72,23 +69,11 @@ async function print(page: Page): Promise<{ pages: number; text: string }> {
   return { pages, text }
 }
 
-async function share(data: DomainReport): Promise<string> {
-  const receipt = writeReceipt({ workspaceId: alice.id, check: 'domain', data }, SERVICE_KEY, Date.now()) // prettier-ignore
-  const answer = await portreeve.request('/api/v1/shared-checks', {
-    method: 'POST',
-    token: alice.token,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ results: [{ check: 'domain', data, receipt }] }),
-  })
-  expect(answer.status).toBe(201)
-  return ((await answer.json()) as { data: { token: string } }).data.token
-}
-
 describe('the printed report of a large domain', () => {
   it.each([1, 12])('has two pages at most, and counts what it leaves out (%i)', async (length) => {
     const data = largeReport(length)
     const { page } = stranger
-    await page.goto(`/shared/${await share(data)}`)
+    await page.goto(`/shared/${await share(portreeve, alice, data)}`)
     await heading(page, 'Check of example.com').waitFor()
     const { pages, text } = await print(page)
     expect(pages).toBe(2)
