@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { ignoreEpipe } from './ignore-epipe.ts'
 
 /** The examples for a shell in a page of the documentation, in order. */
 export function examplesIn(page: string): string[] {
@@ -13,6 +14,7 @@ export function startShell(env: Record<string, string>, cwd = process.cwd()) {
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+  ignoreEpipe(shell.stdin)
   let said = ''
   let heard = Promise.withResolvers<void>()
   for (const stream of [shell.stdout, shell.stderr]) {

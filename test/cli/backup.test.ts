@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runPortreeve } from './command.ts'
+import { runInProcess, runPortreeve } from './command.ts'
 
 let folder: string
 beforeAll(() => {
@@ -16,11 +16,9 @@ describe('portreeve backup and restore', () => {
     const file = join(folder, 'monday.backup')
     const here = { DATA_DIR: join(folder, 'here') }
     const there = { DATA_DIR: join(folder, 'there') }
-    await runPortreeve(
-      ['user', 'create', '--email', 'a@people.test', '--password-stdin'],
-      here,
-      'a password of hers',
-    )
+    await runInProcess(['user', 'create', '--email', 'a@people.test', '--password-stdin'], here, {
+      input: 'a password of hers',
+    })
     const made = await runPortreeve(['backup', file, '--json'], here)
     expect([made.code, JSON.parse(made.out)]).toMatchObject([0, { success: true, file }])
     const restored = await runPortreeve(['restore', file], there)
@@ -28,13 +26,13 @@ describe('portreeve backup and restore', () => {
       0,
       expect.stringMatching(/^Restored the database of 20.*Z\./),
     ])
-    expect((await runPortreeve(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
-    expect((await runPortreeve(['restore', file], there)).code).toBe(1)
+    expect((await runInProcess(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
+    expect((await runInProcess(['restore', file], there)).code).toBe(1)
   })
 
   it('need an archive and a moment with a time zone for --at', async () => {
     const at = async (...words: string[]) => {
-      const { code, err } = await runPortreeve(['restore', ...words], { DATA_DIR: folder })
+      const { code, err } = await runInProcess(['restore', ...words], { DATA_DIR: folder })
       return [code, err]
     }
     const [archived, hour, future] = await Promise.all([
@@ -49,13 +47,13 @@ describe('portreeve backup and restore', () => {
   })
 
   it('describe their purpose and their limits', async () => {
-    expect((await runPortreeve(['backup'], {})).code).toBe(2)
-    expect((await runPortreeve(['restore', 'one', 'two'], {})).code).toBe(2)
-    const { code, err } = await runPortreeve(['backup', 'x'], {
+    expect((await runInProcess(['backup'], {})).code).toBe(2)
+    expect((await runInProcess(['restore', 'one', 'two'], {})).code).toBe(2)
+    const { code, err } = await runInProcess(['backup', 'x'], {
       DATABASE_URL: 'postgres://db.example/portreeve',
     })
     expect([code, err]).toEqual([1, expect.stringContaining('pg_dump')])
-    const none = await runPortreeve(['backup', join(folder, 'x')], {
+    const none = await runInProcess(['backup', join(folder, 'x')], {
       DATA_DIR: join(folder, 'nothing'),
     })
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('No database found in')])

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mailAuth } from '../../src/diagnostics/messages.ts'
+import type { DomainReport } from '../../src/domains/shapes.ts'
+import { startAllLists } from '../domains/check-with.ts'
 import { startLists } from '../servers/blacklists.ts'
 import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startTlsServer, type TcpServer } from '../servers/tls.ts'
-import { PROGRAM, runPortreeve } from './command.ts'
+import { PROGRAM, runInProcess, runPortreeve } from './command.ts'
 import { openTerminal } from './terminal.ts'
 
 let dns: DnsServer
@@ -37,10 +39,23 @@ beforeAll(async () => {
       'open.test TXT': ['v=spf1 +all'],
       'evil.test A': ['192.0.2.9'],
       'evil.test TXT': ['\u001b[2Jgone'],
+      'good.com MX': ['0 .'],
+      'good.com TXT': ['v=spf1 -all'],
+      '_dmarc.good.com TXT': ['v=DMARC1; p=reject; rua=mailto:d@reports.good.com'],
+      'reports.good.com MX': ['10 mx.good.com'],
+      'open.com MX': ['0 .'],
+      'open.com TXT': ['v=spf1 -all \u001b[2J'],
+      '_dmarc.open.com TXT': ['v=DMARC1; p=none'],
+      'unsure.com MX': ['0 .'],
+      'unsure.com TXT': ['v=spf1 -all'],
     },
-    behaviours: { 'broken.test *': 'SERVFAIL' },
+    behaviours: {
+      'broken.test *': 'SERVFAIL',
+      'broken.com *': 'SERVFAIL',
+      '_dmarc.unsure.com *': 'SERVFAIL',
+    },
   })
-  lists = await startLists({
+  lists = await startAllLists({
     'bl.spamcop.net': { listed: { '8.8.4.4': '127.0.0.2 Seen at a trap' } },
     'psbl.surriel.com': { behaviour: 'refused' },
   })
@@ -52,6 +67,39 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([dns.close(), lists.stop(), tls.close()]))
 
+describe('portreeve check DOMAIN', () => {
+  const check = (...words: string[]) => runInProcess(['check', ...words], env)
+
+  it('shows verdict and mail path, and exits with 0 where nothing is wrong', async () => {
+    const { code, out } = await runPortreeve(['check', 'good.com'], env)
+    expect(out).toMatch(/good\.com {2}good\.com is in good order\./)
+    expect(out).toMatch(/Sender → .*Authentication → .*MX → .*TLS → .*Reputation/)
+    expect(code).toBe(0)
+  })
+
+  it('shows each fix as a diff with its reason, and exits with 1', async () => {
+    const { code, out } = await check('open.com')
+    expect(out).toMatch(/Fix these in order/)
+    expect(out).toContain('- "v=DMARC1; p=none"')
+    expect(out).toContain('+ "v=DMARC1; p=reject"')
+    expect(out).not.toContain('\u001b[2J')
+    expect(code).toBe(1)
+  })
+
+  it('prints the report of the API with --json', async () => {
+    const { code, out } = await check('open.com', '--json')
+    const { success, data } = JSON.parse(out) as { success: boolean; data: DomainReport }
+    expect([success, data.domain, data.verdict.exitCode]).toEqual([true, 'open.com', code])
+  })
+
+  it('exits with 2 for what could not be checked, and for wrong usage', async () => {
+    for (const domain of ['broken.com', 'nowhere.test', 'unsure.com', '192.0.2.1'])
+      expect([domain, (await check(domain)).code]).toEqual([domain, 2])
+    const { out, code } = await check('nowhere.test', '--json')
+    expect([JSON.parse(out), code]).toMatchObject([{ success: false, code: 'not_found' }, 2])
+  })
+})
+
 describe('portreeve check dns', () => {
   it('shows the records, and exits with 0', async () => {
     const { code, out } = await runPortreeve(['check', 'dns', 'Example.test.'], env)
@@ -61,26 +109,26 @@ describe('portreeve check dns', () => {
   })
 
   it('exits with 1 for a name that does not exist or could not be looked up', async () => {
-    expect(await runPortreeve(['check', 'dns', 'nothing.test'], env)).toMatchObject({
+    expect(await runInProcess(['check', 'dns', 'nothing.test'], env)).toMatchObject({
       code: 1,
       err: '',
     })
-    const { code, err } = await runPortreeve(['check', 'dns', 'broken.test'], env)
+    const { code, err } = await runInProcess(['check', 'dns', 'broken.test'], env)
     expect([code, err]).toEqual([1, expect.stringContaining('SERVFAIL')])
   })
 
   it('lets no escape sequence of a stranger through to the terminal', async () => {
-    const { out } = await runPortreeve(['check', 'dns', 'evil.test'], env)
+    const { out } = await runInProcess(['check', 'dns', 'evil.test'], env)
     expect(out).toContain('gone')
     expect(out).not.toContain('\u001b[2J')
   })
 
   it('exits with 2 for a target that it cannot check', async () => {
-    expect(await runPortreeve(['check', 'dns', '127.0.0.1'], env)).toMatchObject({
+    expect(await runInProcess(['check', 'dns', '127.0.0.1'], env)).toMatchObject({
       code: 2,
       out: '',
     })
-    const { code, out } = await runPortreeve(['check', '--json'], env)
+    const { code, out } = await runInProcess(['check', '--json'], env)
     expect([code, JSON.parse(out)]).toMatchObject([2, { success: false, code: 'invalid_request' }])
   })
 })
@@ -97,7 +145,7 @@ describe('portreeve check ssl', () => {
   })
 
   it('connects to nothing private unless it may', async () => {
-    const { code, err } = await runPortreeve(['check', 'ssl', 'www.example.test'], {
+    const { code, err } = await runInProcess(['check', 'ssl', 'www.example.test'], {
       ...env,
       ALLOW_PRIVATE_TARGETS: 'false',
     })
@@ -105,11 +153,11 @@ describe('portreeve check ssl', () => {
   })
 
   it('rejects an unknown port and protocol', async () => {
-    expect(await runPortreeve(['check', 'ssl', 'a.test', '--port', '0'], env)).toMatchObject({
+    expect(await runInProcess(['check', 'ssl', 'a.test', '--port', '0'], env)).toMatchObject({
       code: 2,
     })
     expect(
-      await runPortreeve(['check', 'ssl', 'a.test', '--starttls', 'gopher'], env),
+      await runInProcess(['check', 'ssl', 'a.test', '--starttls', 'gopher'], env),
     ).toMatchObject({ code: 2 })
   })
 })
@@ -126,17 +174,17 @@ describe('portreeve check blocklist', () => {
   })
 
   it('lists the others with --all, and answers to its name in the API and to an address alone', async () => {
-    const { out } = await runPortreeve(['check', 'blocklist', '8.8.4.4', '--all'], env)
+    const { out } = await runInProcess(['check', 'blocklist', '8.8.4.4', '--all'], env)
     expect(out.match(/^ +clean /gm)?.length).toBeGreaterThan(80)
     for (const words of [['blacklist', '8.8.4.4'], ['8.8.4.4']]) {
-      const old = await runPortreeve(['check', ...words], env)
+      const old = await runInProcess(['check', ...words], env)
       expect([old.code, old.out]).toEqual([1, expect.stringContaining('bl.spamcop.net')])
     }
   })
 
   it('warns and exits with 1 when a critical list gave no answer', async () => {
     const refusing = await startLists({ 'bl.spamcop.net': { behaviour: 'refused' } })
-    const { code, out } = await runPortreeve(['check', 'blocklist', '9.9.9.10'], {
+    const { code, out } = await runInProcess(['check', 'blocklist', '9.9.9.10'], {
       ...env,
       DNSBL_SERVERS: `127.0.0.1:${refusing.port}`,
     })
@@ -146,13 +194,13 @@ describe('portreeve check blocklist', () => {
   })
 
   it('does not call an address clean when a list gave no answer', async () => {
-    const { code, out } = await runPortreeve(['check', 'blocklist', '9.9.9.10'], env)
+    const { code, out } = await runInProcess(['check', 'blocklist', '9.9.9.10'], env)
     expect(out).toMatch(/OK: 9\.9\.9\.10 is on none of \d+ blocklists\. 1 couldn’t be checked\./)
     expect(code).toBe(0)
   })
 
   it('gives the result of the API with --json, and nothing else', async () => {
-    const { out } = await runPortreeve(['check', 'blocklist', '8.8.4.4', '--json'], env)
+    const { out } = await runInProcess(['check', 'blocklist', '8.8.4.4', '--json'], env)
     const { success, data, verdict } = JSON.parse(out)
     expect([success, verdict]).toEqual([true, { state: 'bad', sentence: expect.any(String) }])
     expect(data).toMatchObject({ ip: '8.8.4.4', listedCount: 1, unknownCount: 1 })
@@ -160,7 +208,7 @@ describe('portreeve check blocklist', () => {
   })
 
   it('rejects anything but a public IPv4 address', async () => {
-    const { code, out } = await runPortreeve(['check', 'blocklist', '10.0.0.1', '--json'], env)
+    const { code, out } = await runInProcess(['check', 'blocklist', '10.0.0.1', '--json'], env)
     expect([code, JSON.parse(out)]).toEqual([
       2,
       expect.objectContaining({ success: false, code: 'invalid_request' }),
@@ -197,7 +245,7 @@ describe('portreeve check dmarc', () => {
   })
 
   it('tells whether an address may send', async () => {
-    const { out } = await runPortreeve(
+    const { out } = await runInProcess(
       ['check', 'dmarc', 'example.test', '--ip', '192.0.2.8', '--ip', '192.0.2.9'],
       env,
     )
@@ -206,21 +254,21 @@ describe('portreeve check dmarc', () => {
   })
 
   it('warns and exits with 1 for a policy that is not enforced, in the words of the dashboard', async () => {
-    const { code, out } = await runPortreeve(['check', 'dmarc', 'watching.test'], env)
+    const { code, out } = await runInProcess(['check', 'dmarc', 'watching.test'], env)
     const sentence = mailAuth.policies.none
     expect(out).toContain(`! Warning: ${sentence}`)
     expect(code).toBe(1)
-    const json = await runPortreeve(['check', 'dmarc', 'watching.test', '--json'], env)
+    const json = await runInProcess(['check', 'dmarc', 'watching.test', '--json'], env)
     expect([json.code, JSON.parse(json.out).verdict]).toEqual([1, { state: 'warning', sentence }])
   })
 
   it('calls an enforced policy OK, and exits with 0', async () => {
-    const { code, out } = await runPortreeve(['check', 'dmarc', 'example.test'], env)
+    const { code, out } = await runInProcess(['check', 'dmarc', 'example.test'], env)
     expect([code, out]).toEqual([0, expect.stringContaining(`✓ OK: ${mailAuth.policies.reject}`)])
   })
 
   it('exits with 1 for a domain without protection, and prints the record to publish', async () => {
-    const { code, out } = await runPortreeve(['check', 'dmarc', 'open.test'], env)
+    const { code, out } = await runInProcess(['check', 'dmarc', 'open.test'], env)
     expect(out).toMatch(/_dmarc\.open\.test {2}TXT {2}"v=DMARC1/)
     expect(code).toBe(1)
   })

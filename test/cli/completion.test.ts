@@ -9,7 +9,7 @@ import { fishCompletion } from '../../src/cli/completion/fish.ts'
 import { zshCompletion } from '../../src/cli/completion/zsh.ts'
 import { manPage } from '../../src/cli/help/man-page.ts'
 import { VERSION } from '../../src/version.ts'
-import { runPortreeve } from './command.ts'
+import { runInProcess, runPortreeve } from './command.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 let folder: string
@@ -90,7 +90,7 @@ describe('portreeve completion', () => {
       ['zsh', zshCompletion(ROOT)],
       ['fish', fishCompletion(ROOT)],
     ] as const)
-      expect(await runPortreeve(['completion', shell], {})).toEqual({
+      expect(await runInProcess(['completion', shell], {})).toEqual({
         code: 0,
         out: `${script}\n`,
         err: '',

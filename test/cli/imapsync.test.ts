@@ -21,7 +21,7 @@ import { listFolders } from '../../src/net/imap/folders/list-folders.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { freePort } from '../servers/mail-server.ts'
-import { PROGRAM, SURROUNDINGS } from './command.ts'
+import { PROGRAM, runInProcess, SURROUNDINGS } from './command.ts'
 
 /** How mailcow’s runner reads the end of the output. */
 const MAILCOW = /Exiting\swith\sreturn\svalue\s(\d+)\s\(([^:)]+)/
@@ -63,6 +63,8 @@ describe('portreeve imapsync', () => {
     return user
   }
 
+  const exitOf = (out: string) => MAILCOW.exec(out)?.slice(1)
+
   /** Calls the symbolic link, as a control panel would. */
   function start(words: string[], env: Record<string, string> = {}) {
     const child = spawn(process.execPath, [join(folder, 'imapsync'), ...words], {
@@ -77,11 +79,15 @@ describe('portreeve imapsync', () => {
       out: out + err,
       code: code as number,
       signal: signal as NodeJS.Signals | null,
-      exit: MAILCOW.exec(out)?.slice(1),
+      exit: exitOf(out),
     }))
     return { child, done }
   }
-  const run = (...asked: Parameters<typeof start>) => start(...asked).done
+  async function run(words: string[]) {
+    const settings = { DATA_DIR: folder }
+    const { out, err, code } = await runInProcess(['imapsync', ...words], settings, { cwd: folder })
+    return { out: out + err, code, exit: exitOf(out) }
+  }
 
   /** The options of both accounts. */
   const sides = (user: string, port2 = to.port) => [
@@ -160,13 +166,13 @@ describe('portreeve imapsync', () => {
       String(to.port),
       ...extra,
     ]
-    const refused = await run(call([]))
+    const refused = await start(call([])).done
     expect([refused.code, refused.exit]).toEqual([64, ['64', 'EX_USAGE']])
     expect(refused.out).toContain(
       '--delete2duplicates would delete messages. Add --confirm-deletion',
     )
 
-    const copied = await run(call(['--confirm-deletion']))
+    const copied = await start(call(['--confirm-deletion'])).done
     expect([copied.out, copied.code, copied.exit]).toEqual([expect.anything(), 0, ['0', 'EX_OK']])
     expect(copied.out).toMatch(/^Messages transferred +: 4 /m)
     expect(copied.out).toMatch(/^Messages deleted on host2 +: 1$/m)
@@ -180,7 +186,7 @@ describe('portreeve imapsync', () => {
     const listed = await inside(accountOn(to.port, user), async (session) => listFolders(session))
     expect(listed.folders.find(({ path }) => path === 'Old/Work/2024')?.subscribed).toBe(true)
 
-    const again = await run(call([]), { PORTREEVE_CONFIRM_DELETION: 'yes' })
+    const again = await start(call([]), { PORTREEVE_CONFIRM_DELETION: 'yes' }).done
     expect([again.code, again.exit]).toEqual([0, ['0', 'EX_OK']])
     expect(again.out).toMatch(/^Messages transferred +: 0 /m)
     // NethServer prints the fourth field with awk.

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aggregate, mailWith, tlsReport } from '../dmarc/reports.ts'
 import { startDmarc, type Person, type DmarcTest } from '../dmarc/module.ts'
-import { PROGRAM, runPortreeve, SURROUNDINGS } from './command.ts'
+import { PROGRAM, runInProcess, SURROUNDINGS } from './command.ts'
 
 describe('portreeve import-reports', () => {
   let portreeve: DmarcTest
@@ -31,7 +31,7 @@ describe('portreeve import-reports', () => {
 
   const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content)
   const importing = (...words: string[]) =>
-    runPortreeve(['import-reports', ...words], { DATABASE_URL: portreeve.databaseUrl })
+    runInProcess(['import-reports', ...words], { DATABASE_URL: portreeve.databaseUrl })
   const total = async () =>
     (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
 

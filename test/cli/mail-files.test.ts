@@ -18,7 +18,7 @@ import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy } from '../servers/proxy.ts'
-import { PROGRAM, runPortreeve, SURROUNDINGS } from './command.ts'
+import { PROGRAM, runInProcess, runPortreeve, SURROUNDINGS } from './command.ts'
 
 const FROM = 'From a@b Tue Jan  2 03:04:05 2024'
 
@@ -55,9 +55,9 @@ describe('mail in files', () => {
 
   const url = (user: string) => `imap://${user}@127.0.0.1:${server.port}`
   const importing = (path: string, user: string, ...more: string[]) =>
-    runPortreeve(['import', path, '--destination', url(user), ...more], env)
+    runInProcess(['import', path, '--destination', url(user), ...more], env)
   const exporting = (path: string, user: string, ...more: string[]) =>
-    runPortreeve(['export', path, '--source', url(user), ...more], env)
+    runInProcess(['export', path, '--source', url(user), ...more], env)
 
   /** Runs the program and kills it once its journal has so many copied messages. */
   async function killWhenCopied(args: string[], name: RegExp, count: number): Promise<void> {
@@ -237,7 +237,7 @@ describe('mail in files', () => {
         const args = ['export', files, '--source', url('exported'), '--format', format]
         for (const copied of [1, 500])
           await killWhenCopied(args, new RegExp(`exported.*${format}`), copied)
-        const { out, code } = await exporting(files, 'exported', '--format', format)
+        const { out, code } = await runPortreeve(args, env)
         const verified = expect.stringMatching(/Verified: 1,400 of 1,400/)
         expect([format, out, code]).toEqual([format, verified, 0])
         expect(hashesIn(files)).toEqual(original.map(({ hash }) => hash).toSorted())

@@ -6,7 +6,7 @@ import { parseInput, findCommand, asksForHelp } from '../../src/cli/parse.ts'
 import { closestWord, editDistance } from '../../src/cli/suggest.ts'
 import { width } from '../../src/cli/text.ts'
 import { VERSION } from '../../src/version.ts'
-import { runPortreeve } from './command.ts'
+import { runInProcess, runPortreeve } from './command.ts'
 
 type Path = [CliCommand, ...CliCommand[]]
 
@@ -43,7 +43,7 @@ describe('a wrong command line', () => {
   ])(
     '%j gets one line that names the mistake and the way out, and exit code 2',
     async (line, says) => {
-      const { code, out, err } = await runPortreeve(line.split(' '), {})
+      const { code, out, err } = await runInProcess(line.split(' '), {})
       const isJson = line.includes('--json ')
       expect([code, isJson ? '' : out]).toEqual([2, ''])
       expect(err).toMatch(/^Error: [^\n]+ Try: portreeve [^\n]+\n$/)
@@ -67,12 +67,12 @@ describe('a wrong command line', () => {
   })
 
   it('prints no escape sequence that it contains', async () => {
-    const { err } = await runPortreeve(['\u001b[2Jx'], {})
+    const { err } = await runInProcess(['\u001b[2Jx'], {})
     expect(err).not.toContain('\u001b')
   })
 
   it('names invalid settings, and where to correct them', async () => {
-    const { code, err } = await runPortreeve(['check', 'dns', 'a.test'], { PORT: 'x' })
+    const { code, err } = await runInProcess(['check', 'dns', 'a.test'], { PORT: 'x' })
     expect([code, err]).toEqual([2, expect.stringMatching(/^Error: .*PORT .* Try: correct them/)])
   })
 })
@@ -167,7 +167,7 @@ describe('help', () => {
   it('is printed by help, --help and -h alike, with exit code 0', async () => {
     const texts = await Promise.all(
       ['help check ssl', 'check ssl --help', 'check ssl a.test --port 25 -h'].map((line) =>
-        runPortreeve(line.split(' '), {}),
+        runInProcess(line.split(' '), {}),
       ),
     )
     expect(new Set(texts.map(({ out }) => out)).size).toBe(1)
@@ -193,8 +193,8 @@ function parseExample(line: string): void {
 describe('portreeve version', () => {
   it('prints the version alone', async () => {
     for (const word of ['version', '--version', '-v'])
-      expect(await runPortreeve([word], {})).toEqual({ code: 0, out: `${VERSION}\n`, err: '' })
-    expect(JSON.parse((await runPortreeve(['version', '--json'], {})).out)).toEqual({
+      expect(await runInProcess([word], {})).toEqual({ code: 0, out: `${VERSION}\n`, err: '' })
+    expect(JSON.parse((await runInProcess(['version', '--json'], {})).out)).toEqual({
       success: true,
       data: { version: VERSION },
     })

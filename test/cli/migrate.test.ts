@@ -10,7 +10,7 @@ import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy } from '../servers/proxy.ts'
-import { PROGRAM, SURROUNDINGS } from './command.ts'
+import { PROGRAM, runInProcess, SURROUNDINGS } from './command.ts'
 
 const PASSWORDS = { PORTREEVE_SOURCE_PASSWORD: 'secret', PORTREEVE_DESTINATION_PASSWORD: 'secret' }
 
@@ -42,26 +42,23 @@ describe('portreeve migrate', () => {
     rmSync(folder, { recursive: true })
   })
 
-  function start(
-    user: string,
-    args: string[],
-    { env = PASSWORDS, port = to.port }: { env?: object; port?: number } = {},
-  ) {
-    const sides = [
-      '--source',
-      `imap://alice@localhost:${from.port}`,
-      '--destination',
-      `imap://${user}@localhost:${port}`,
-    ]
-    const child = spawn(
-      process.execPath,
-      [PROGRAM, 'migrate', ...sides, '--state', folder, ...args],
-      {
-        cwd: folder,
-        env: { ...SURROUNDINGS, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    )
+  const argumentsOf = (user: string, args: string[], port = to.port) => [
+    'migrate',
+    '--source',
+    `imap://alice@localhost:${from.port}`,
+    '--destination',
+    `imap://${user}@localhost:${port}`,
+    '--state',
+    folder,
+    ...args,
+  ]
+  /** Starts the program, which can get signals. */
+  function start(user: string, args: string[], port?: number) {
+    const child = spawn(process.execPath, [PROGRAM, ...argumentsOf(user, args, port)], {
+      cwd: folder,
+      env: { ...SURROUNDINGS, ...PASSWORDS },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const texts = Promise.all([
       consume.text(child.stdout),
       consume.text(child.stderr),
@@ -69,7 +66,11 @@ describe('portreeve migrate', () => {
     ])
     return { child, done: texts.then(([out, err, [code]]) => ({ out, err, code: code as number })) }
   }
-  const run = (...asked: Parameters<typeof start>) => start(...asked).done
+  const run = (
+    user: string,
+    args: string[],
+    { env = PASSWORDS, port }: { env?: Record<string, string>; port?: number } = {},
+  ) => runInProcess(argumentsOf(user, args, port), env, { cwd: folder })
 
   it('keeps mailboxes in sync with --every until Ctrl-C', async () => {
     await from.addUser('standing', 'secret')
@@ -128,7 +129,7 @@ describe('portreeve migrate', () => {
   })
 
   it('shows the folders with their sizes, copies them, and reports the verification', async () => {
-    const { out, err, code } = await run('one', ['--all'])
+    const { out, err, code } = await start('one', ['--all']).done
     expect([code, out]).toEqual([
       0,
       expect.stringMatching(/^Verified: 151 of 151 messages in 2 folders, 4\.2 MB, in \d+ s\.\n$/),
@@ -172,16 +173,14 @@ describe('portreeve migrate', () => {
 
   it('can be resumed by the same command after Ctrl-C', { timeout: 60_000 }, async () => {
     const proxy = await startProxy(to.port, { roundTrip: 150 })
-    const { child, done } = start('three', ['--all'], { port: proxy.port })
+    const { child, done } = start('three', ['--all'], proxy.port)
     // The journal is created when copying begins.
-    while (
-      !readdirSync(folder).some(
+    const isCopying = () =>
+      readdirSync(folder).some(
         (name) =>
           name.includes('three') && readFileSync(join(folder, name), 'utf8').includes('intents'),
       )
-    ) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await expect.poll(isCopying, { interval: 20, timeout: 60_000 }).toBe(true)
     child.kill('SIGINT')
     expect(await done).toMatchObject({
       code: 1,

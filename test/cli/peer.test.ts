@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startScriptedPeer } from '../abuse/federation/scripted-peer.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { runPortreeve } from './command.ts'
+import { runInProcess, runPortreeve } from './command.ts'
 
 let database: FreshDatabase
 let peer: Awaited<ReturnType<typeof startScriptedPeer>>
@@ -14,17 +14,17 @@ afterAll(async () => {
   await database.drop()
 })
 
-const run = (...words: string[]) =>
-  runPortreeve(['peer', ...words], {
-    DATABASE_URL: database.url,
-    SECRET_KEY: 'the secret key of the command about peers',
-    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
-  })
+const settings = () => ({
+  DATABASE_URL: database.url,
+  SECRET_KEY: 'the secret key of the command about peers',
+  ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
+})
+const run = (...words: string[]) => runInProcess(['peer', ...words], settings())
 
 describe('portreeve peer', () => {
   it('adds, approves and ends a peer', { timeout: 240_000 }, async () => {
     expect((await run('list')).out).toMatch(/^This installation: localhost:8080\n(\w{4} ?){16}\n/)
-    const added = await run('add', peer.url, '--json')
+    const added = await runPortreeve(['peer', 'add', peer.url, '--json'], settings())
     expect(added).toMatchObject({ code: 0, err: '' })
     const { id, fingerprint } = (
       JSON.parse(added.out) as { data: { id: string; fingerprint: string } }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startAccounts, type AccountsTest } from '../accounts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { PROGRAM, runPortreeve } from './command.ts'
+import { PROGRAM, runInProcess } from './command.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 const PASSWORD = 'typed at a terminal'
@@ -71,7 +71,7 @@ describe('portreeve user create at a terminal', { timeout: 120_000 }, () => {
     await until(/Password \(10 to 128 characters\): ?$/)
     press('C-c')
     await until(/\[exit 130\]/)
-    expect((await runPortreeve(['user', 'list'], env)).out).not.toContain('carol')
+    expect((await runInProcess(['user', 'list'], env)).out).not.toContain('carol')
   })
 
   it('prompts for a new password in set-password', async () => {
@@ -85,12 +85,12 @@ describe('portreeve user create at a terminal', { timeout: 120_000 }, () => {
 
 describe('without a terminal', () => {
   it('names the missing flags', async () => {
-    const { code, err } = await runPortreeve(['user', 'create'], env)
+    const { code, err } = await runInProcess(['user', 'create'], env)
     expect([code, err]).toEqual([
       2,
       expect.stringMatching(/^Error: missing --email EMAIL\. Try: .*--password-stdin\n$/),
     ])
-    const second = await runPortreeve(['user', 'create', '--email', 'x@people.test'], env)
+    const second = await runInProcess(['user', 'create', '--email', 'x@people.test'], env)
     expect([second.code, second.err]).toEqual([2, expect.stringContaining('--password-stdin')])
   })
 })

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../free-port.ts'
 import { PROGRAM } from './command.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
@@ -15,9 +15,13 @@ let port: number
 let env: Record<string, string>
 let terminal: Terminal | undefined
 
-beforeEach(async () => {
+// All use one database, which the first creates.
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'portreeve-serve-'))
   chmodSync(folder, 0o755)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+beforeEach(async () => {
   port = await freePort()
   env = { DATA_DIR: join(folder, 'data'), PORT: String(port), SMTP_LISTEN: 'off' }
 })
@@ -25,7 +29,6 @@ afterEach(async () => {
   if (!/\[exit \d+\]/.test(terminal?.screen() ?? '')) terminal?.press('C-c')
   await terminal?.until(/\[exit \d+\]/).finally(() => terminal?.close())
   terminal = undefined
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const serve = (words = '', more: Record<string, string> = {}, size = {}) =>

@@ -15,13 +15,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../free-port.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
 let folder: string
 let checkout: string
+const running: ChildProcess[] = []
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'portreeve-up-'))
   checkout = join(folder, 'checkout')
@@ -53,6 +54,14 @@ beforeAll(() => {
   mkdirSync(join(checkout, 'web', 'dist'), { recursive: true })
   writeFileSync(join(checkout, 'web', 'dist', 'index.html'), '<!doctype html>')
 })
+// Of a test that failed, too.
+afterEach(async () => {
+  for (const npm of running.splice(0)) {
+    if (npm.exitCode !== null || npm.signalCode !== null) continue
+    npm.kill('SIGTERM')
+    await once(npm, 'exit')
+  }
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function up(
@@ -67,6 +76,7 @@ async function up(
     SMTP_LISTEN: 'off',
   }
   const npm = spawn('npm', ['run', 'up'], { cwd: checkout, env })
+  running.push(npm)
   let output = ''
   for (const stream of [npm.stdout, npm.stderr])
     stream.on('data', (bytes: Buffer) => (output += bytes.toString()))
@@ -83,9 +93,10 @@ async function until(
   }
 }
 
+/** Null while the file is missing, or empty: PostgreSQL creates it, then writes it. */
 const postgresPid = (dataDir: string): number | null => {
   const file = join(dataDir, 'postgres', 'postmaster.pid')
-  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : null
+  return (existsSync(file) && Number.parseInt(readFileSync(file, 'utf8'), 10)) || null
 }
 
 function isAlive(pid: number): boolean {
@@ -101,7 +112,7 @@ describe('npm run up under a supervisor', { timeout: 180_000 }, () => {
     const dataDir = join(folder, 'one')
     const { npm, said, port } = await up(dataDir)
     await until(() => said().includes('Portreeve is running'), said)
-    const postgres = postgresPid(dataDir) ?? 0
+    const postgres = postgresPid(dataDir) ?? NaN
     expect(isAlive(postgres)).toBe(true)
     const exited = once(npm, 'exit')
     npm.kill('SIGTERM')
@@ -120,6 +131,6 @@ describe('npm run up under a supervisor', { timeout: 180_000 }, () => {
     const exited = once(npm, 'exit')
     npm.kill('SIGTERM')
     await exited
-    await until(() => !isAlive(postgres ?? 0), said)
+    await until(() => !isAlive(postgres ?? NaN), said)
   })
 })

@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import { startAccounts, type AccountsTest } from '../accounts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { runPortreeve } from './command.ts'
+import { runInProcess, runPortreeve } from './command.ts'
 
 const PASSWORD = 'a password from a pipe'
 
@@ -26,12 +26,14 @@ afterAll(async () => {
 })
 
 const create = (words: string[], input = PASSWORD) =>
-  runPortreeve(['user', 'create', '--password-stdin', ...words], env, input)
+  runInProcess(['user', 'create', '--password-stdin', ...words], env, { input })
 
 describe('portreeve user', () => {
   it('creates a first administrator who can sign in', async () => {
-    const made = await create(
-      ['--email', 'Alice@People.Test', '--name', 'Alice', '--admin', '--json'],
+    const words = ['--email', 'Alice@People.Test', '--name', 'Alice', '--admin', '--json']
+    const made = await runPortreeve(
+      ['user', 'create', '--password-stdin', ...words],
+      env,
       `${PASSWORD}\n`,
     )
     expect(made).toMatchObject({ code: 0, err: '' })
@@ -65,7 +67,7 @@ describe('portreeve user', () => {
     const { out, code } = await runPortreeve(['user', 'list'], env)
     expect(code).toBe(0)
     expect(out.split('\n')[0]).toMatch(/^alice@people\.test +enterprise +admin +\d{4}-.*Z +Alice$/)
-    const json = JSON.parse((await runPortreeve(['user', 'list', '--json'], env)).out) as {
+    const json = JSON.parse((await runInProcess(['user', 'list', '--json'], env)).out) as {
       data: { email: string }[]
     }
     expect(json.data.map(({ email }) => email)).toEqual(
@@ -79,12 +81,10 @@ describe('portreeve user', () => {
       .select(['actorId', 'actorEmail', 'what', 'route', 'details'])
     const email = 'eve@people.test'
     await create(['--email', email])
-    await runPortreeve(
-      ['user', 'set-password', email, '--password-stdin'],
-      env,
-      'another from a pipe',
-    )
-    await runPortreeve(['user', 'set-plan', email, 'pro'], env)
+    await runInProcess(['user', 'set-password', email, '--password-stdin'], env, {
+      input: 'another from a pipe',
+    })
+    await runInProcess(['user', 'set-plan', email, 'pro'], env)
     const who = { actorId: null, actorEmail: 'command line' }
     const account = { account: email }
     expect((await acts.orderBy('id', 'desc').limit(3).execute()).toReversed()).toEqual([
@@ -107,7 +107,7 @@ describe('portreeve user', () => {
         details: { ...account, plan: 'pro' },
       },
     ])
-    await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)
+    await runInProcess(['user', 'set-plan', 'nobody@people.test', 'pro'], env)
     expect((await acts.orderBy('id', 'desc').limit(1).executeTakeFirst())?.details).toMatchObject(
       account,
     )
@@ -123,13 +123,13 @@ describe('portreeve user', () => {
         }
       ).data.plan
     expect(await plan()).toBe('free')
-    const { code, out } = await runPortreeve(
+    const { code, out } = await runInProcess(
       ['user', 'set-plan', 'Dora@people.test', 'business'],
       env,
     )
     expect([code, out]).toEqual([0, 'dora@people.test now has plan business.\n'])
     await expect.poll(plan).toBe('business')
-    const named = await runPortreeve(
+    const named = await runInProcess(
       ['user', 'set-plan', '--plan', 'pro', '--email', 'dora@people.test'],
       env,
     )
@@ -140,10 +140,10 @@ describe('portreeve user', () => {
   it('changes a password, which ends sessions and keeps tokens', async () => {
     const erin = await portreeve.addPerson('Erin')
     const cookie = await portreeve.signIn(erin)
-    const changed = await runPortreeve(
+    const changed = await runInProcess(
       ['user', 'set-password', erin.email, '--password-stdin'],
       env,
-      'another password',
+      { input: 'another password' },
     )
     expect(changed).toMatchObject({
       code: 0,
@@ -159,7 +159,7 @@ describe('portreeve user', () => {
 
   it('brings people back who lost their password, phone or mailbox', async () => {
     const juno = await portreeve.addPerson('Juno')
-    const user = (...words: string[]) => runPortreeve(['user', ...words], env)
+    const user = (...words: string[]) => runInProcess(['user', ...words], env)
     const link = await user('reset-link', juno.email)
     expect(link).toMatchObject({ code: 0, err: '' })
     expect(link.out).toMatch(/^http:\/\/localhost:8080\/reset-password#v1\.\S+\n$/)
@@ -176,23 +176,27 @@ describe('portreeve user', () => {
     const kurt = await portreeve.addPerson('Kurt')
     const cookie = await portreeve.signIn(kurt)
     const status = async (how: object) => (await portreeve.request('/api/v1/account', how)).status
-    expect(await runPortreeve(['user', 'disable', kurt.email], env)).toMatchObject({ code: 0 })
+    expect(await runInProcess(['user', 'disable', kurt.email], env)).toMatchObject({ code: 0 })
     expect(await status({ cookie })).toBe(401)
     await expect.poll(() => status({ token: kurt.token })).toBe(401)
-    const { out } = await runPortreeve(['user', 'list'], env)
+    const { out } = await runInProcess(['user', 'list'], env)
     expect(out).toMatch(/^kurt@people\.test .*disabled/m)
-    await runPortreeve(['user', 'enable', kurt.email], env)
+    await runInProcess(['user', 'enable', kurt.email], env)
     await expect.poll(() => status({ token: kurt.token })).toBe(200)
   })
 
   it('reports failures with exit code 1, and usage errors with 2', async () => {
-    const taken = await create(['--email', 'bob@people.test'])
+    const taken = await runPortreeve(
+      ['user', 'create', '--password-stdin', '--email', 'bob@people.test'],
+      env,
+      PASSWORD,
+    )
     expect([taken.code, taken.out, taken.err]).toEqual([
       1,
       '',
       'Error: An account with the email bob@people.test already exists.\n',
     ])
-    expect((await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(
+    expect((await runInProcess(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(
       1,
     )
     for (const words of [
@@ -205,7 +209,7 @@ describe('portreeve user', () => {
       ['token', 'make'],
       ['token', 'create'],
     ]) {
-      const { code, out, err } = await runPortreeve(words, env)
+      const { code, out, err } = await runInProcess(words, env)
       expect([words, code, out]).toEqual([words, 2, ''])
       expect(err).toMatch(/^Error: .+\.(?: Did you mean \S+\?)? Try: .+\n$/)
     }
@@ -234,19 +238,19 @@ describe('portreeve token create', () => {
   it('limits a token to scopes and a time, lists it, and revokes it at once', async () => {
     const owner = ['--email', 'bob@people.test']
     const limits = ['--scope', 'workspace:read', '--scope', 'alerts:read', '--expires', '30']
-    const made = await runPortreeve(['token', 'create', ...owner, ...limits, '--json'], env)
+    const made = await runInProcess(['token', 'create', ...owner, ...limits, '--json'], env)
     const { token, id } = JSON.parse(made.out) as { token: string; id: string }
     const ask = async (method: string, path: string) =>
       (await portreeve.request(path, { token, method })).status
     expect(await ask('GET', '/api/v1/tokens')).toBe(200)
     expect(await ask('DELETE', `/api/v1/tokens/${id}`)).toBe(403)
-    const listed = await runPortreeve(['token', 'list', ...owner], env)
+    const listed = await runInProcess(['token', 'list', ...owner], env)
     expect(listed.out).toMatch(
       new RegExp(`^${id}  ….{4}  alerts:read,workspace:read  expires `, 'm'),
     )
-    expect((await runPortreeve(['token', 'revoke', id], env)).code).toBe(0)
+    expect((await runInProcess(['token', 'revoke', id], env)).code).toBe(0)
     expect(await ask('GET', '/api/v1/tokens')).toBe(401)
-    expect((await runPortreeve(['token', 'revoke', id], env)).code).toBe(1)
+    expect((await runInProcess(['token', 'revoke', id], env)).code).toBe(1)
   })
 
   it('rejects a scope and an expiry that do not exist, and creates nothing', async () => {
@@ -256,12 +260,12 @@ describe('portreeve token create', () => {
       ['--workspace', 'first'],
     ])
       expect(
-        (await runPortreeve(['token', 'create', '--email', 'bob@people.test', ...wrong], env)).code,
+        (await runInProcess(['token', 'create', '--email', 'bob@people.test', ...wrong], env)).code,
       ).toBe(2)
   })
 
   it('reports an unknown account', async () => {
-    const { out, code } = await runPortreeve(
+    const { out, code } = await runInProcess(
       ['token', 'create', '--email', 'nobody@people.test', '--json'],
       env,
     )
@@ -272,7 +276,7 @@ describe('portreeve token create', () => {
 describe('with the embedded database', () => {
   it('reports a missing database instead of creating one for a query', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
-    const { code, err } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], {
+    const { code, err } = await runInProcess(['token', 'create', '--email', 'a@people.test'], {
       DATA_DIR: folder,
     })
     expect([code, err]).toEqual([1, expect.stringContaining(`No database found in ${folder}.`)])
@@ -284,13 +288,13 @@ describe('with the embedded database', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     chmodSync(dataDir, 0o755)
     const settings = { DATA_DIR: dataDir }
-    await runPortreeve(
+    await runInProcess(
       ['user', 'create', '--email', 'a@people.test', '--password-stdin'],
       settings,
-      PASSWORD,
+      { input: PASSWORD },
     )
     renameSync(join(dataDir, 'postgres'), join(dataDir, 'postgres.upgraded'))
-    const { code, out } = await runPortreeve(['user', 'list'], settings)
+    const { code, out } = await runInProcess(['user', 'list'], settings)
     expect([code, out]).toEqual([0, expect.stringMatching(/^a@people\.test /)])
     expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual(['postgres'])
     rmSync(dataDir, { recursive: true })
@@ -308,7 +312,7 @@ describe('with the embedded database', () => {
     expect(made).toMatchObject({ code: 0, out: 'Created account a@people.test with plan free.\n' })
 
     const server = await startEmbedded({ dataDir, log: createLog('silent') })
-    const { code, out } = await runPortreeve(
+    const { code, out } = await runInProcess(
       ['token', 'create', '--email', 'a@people.test'],
       settings,
     )

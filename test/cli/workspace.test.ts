@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAccounts, type AccountsTest, type Person } from '../accounts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { runPortreeve } from './command.ts'
+import { runInProcess, runPortreeve } from './command.ts'
 
 let database: FreshDatabase
 let portreeve: AccountsTest
@@ -19,12 +19,15 @@ afterAll(async () => {
   await database.drop()
 })
 
-const run = (...words: string[]) =>
-  runPortreeve(['workspace', ...words], { DATABASE_URL: database.url })
+const settings = () => ({ DATABASE_URL: database.url })
+const run = (...words: string[]) => runInProcess(['workspace', ...words], settings())
 
 describe('portreeve workspace', () => {
   it('manages a workspace from its creation to its deletion', async () => {
-    const made = await run('create', 'Example Hosting', alice.email, 'pro', '--json')
+    const made = await runPortreeve(
+      ['workspace', 'create', 'Example Hosting', alice.email, 'pro', '--json'],
+      settings(),
+    )
     expect(made).toMatchObject({ code: 0, err: '' })
     const { id } = (JSON.parse(made.out) as { data: { id: string } }).data
     const steps = [

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -13,6 +12,8 @@ import { captureOf, reportOf, startSender } from './load.ts'
 import { startNginx, type Nginx } from './nginx.ts'
 
 const MAILBOXES = 10
+/** For what takes minutes on a busy machine. */
+const LONG = { timeout: 140_000, interval: 200 }
 /** A source has 120 reports in five minutes: as many sources as the load needs. */
 const SOURCES = Array.from({ length: 200 }, (_, n) => `127.1.${n}.1`)
 
@@ -119,11 +120,9 @@ describe('three instances on one PostgreSQL behind nginx', () => {
       )
     expect(await answers()).toEqual(['one', 'one', 'one'])
     await api('PUT', `/api/webhook/endpoints/${endpoint.id}`, { responseBody: 'two' })
-    await sleep(500)
-    expect(await answers()).toEqual(['two', 'two', 'two'])
+    await expect.poll(answers).toEqual(['two', 'two', 'two'])
     await api('DELETE', `/api/webhook/endpoints/${endpoint.id}`)
-    await sleep(500)
-    expect(await answers()).toEqual([404, 404, 404])
+    await expect.poll(answers).toEqual([404, 404, 404])
   })
 
   it('revoke a token in all of them', async () => {
@@ -142,8 +141,7 @@ describe('three instances on one PostgreSQL behind nginx', () => {
       )
     expect(await statuses()).toEqual([200, 200, 200])
     await api('DELETE', `/api/v1/tokens/${other.id}`)
-    await sleep(500)
-    expect(await statuses()).toEqual([401, 401, 401])
+    await expect.poll(statuses).toEqual([401, 401, 401])
   })
 
   it(
@@ -164,16 +162,15 @@ describe('three instances on one PostgreSQL behind nginx', () => {
         )
       }, 50)
 
-      await sleep(3_000)
+      const acknowledged = () =>
+        Math.min(captures.tally.acknowledged.size, reports.tally.acknowledged.size)
+      await expect.poll(() => most, LONG).toBe(4)
+      await expect.poll(acknowledged, LONG).toBeGreaterThan(200)
       await worker.kill('SIGKILL')
-      await sleep(4_000)
+      const known = acknowledged()
+      await expect.poll(acknowledged, LONG).toBeGreaterThan(known + 200)
       const [captured, reported] = await Promise.all([captures.stop(), reports.stop()])
-      for (
-        let tries = 0;
-        (await count(`migration where status = 'completed'`)) < ids.length && tries < 400;
-        tries++
-      )
-        await sleep(400)
+      await expect.poll(() => count(`migration where status = 'completed'`), LONG).toBe(ids.length)
       clearInterval(watching)
 
       expect(most).toBe(4)
@@ -210,7 +207,7 @@ describe('three instances on one PostgreSQL behind nginx', () => {
 
   it('enqueue due work once, not once per instance', { timeout: 150_000 }, async () => {
     const due = `pgboss.job where created_on > '${begunAt.toISOString()}' and name = 'monitoring.sweep'`
-    for (let tries = 0; (await count(due)) < 2 && tries < 1_200; tries++) await sleep(100)
+    await expect.poll(() => count(due), LONG).toBeGreaterThan(1)
     // A minute's work may be enqueued late, and then beside the next minute's.
     const minutes = Math.ceil((Date.now() - begunAt.getTime()) / 60_000) + 1
     const tooOften = await query(

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { defineJob } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
 import { createLog } from '../../src/log.ts'
@@ -8,19 +8,20 @@ import { KINDS, startPostgres, type Postgres } from '../servers/postgres.ts'
 const job = defineJob({ name: 'one', schedule: '* * * * *', run: async () => {} })
 
 describe.each(KINDS)('after the clock of %s was set back by six hours', (kind) => {
-  let server: Postgres
+  let server: Postgres | undefined
   let fresh: FreshDatabase
   let queue: Queue
 
-  beforeAll(async () => void (server = await startPostgres(kind)))
-  afterAll(() => server.stop())
-  beforeEach(async () => {
-    fresh = await emptyDatabase(server.url)
+  beforeAll(async () => {
+    if (kind !== 'embedded') server = await startPostgres(kind)
+    fresh = await emptyDatabase(server?.url)
     queue = await openQueue({ pool: fresh.pool, jobs: [job], log: createLog('silent') })
   })
-  afterEach(async () => {
+  afterEach(() => fresh.pool.query('delete from pgboss.job'))
+  afterAll(async () => {
     await queue.close()
     await fresh.drop()
+    await server?.stop()
   })
 
   /** Makes earlier rows look like future ones. */

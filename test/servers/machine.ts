@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { ignoreEpipe } from '../ignore-epipe.ts'
 
 /** Debian packages whose programs run on the machine. */
 const PACKAGES = {
@@ -98,8 +99,7 @@ export async function openMachine({ network = false } = {}): Promise<Machine> {
       let [stdout, stderr] = ['', '']
       child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
       child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-      // A program may end without reading its input.
-      child.stdin?.on('error', () => {}).end(input)
+      ignoreEpipe(child.stdin)?.end(input)
       const [status] = (await once(child, 'close')) as [number | null]
       return { status, stdout, stderr }
     },

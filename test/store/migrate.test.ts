@@ -1,21 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
-import { KINDS, startPostgres, type Postgres } from '../servers/postgres.ts'
+import { KINDS, startPostgres } from '../servers/postgres.ts'
 
-describe.each(KINDS)('migrations on %s', (kind) => {
-  let server: Postgres
+describe('migrations', () => {
   let fresh: FreshDatabase
   let folder: string
 
-  beforeAll(async () => void (server = await startPostgres(kind)))
-  afterAll(() => server.stop())
   beforeEach(async () => {
-    fresh = await emptyDatabase(server.url)
+    fresh = await emptyDatabase()
     folder = mkdtempSync(join(tmpdir(), 'portreeve-migrations-'))
     write('0001_first.sql', 'create table one (id int); insert into one values (1);')
   })
@@ -27,11 +24,6 @@ describe.each(KINDS)('migrations on %s', (kind) => {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   const count = async (table: string) =>
     Number((await fresh.pool.query(`select count(*) as n from ${table}`)).rows[0].n)
-
-  it('applies our own', async () => {
-    expect((await migrate(fresh.pool))[0]).toBe('0001_accounts')
-    expect(await migrate(fresh.pool)).toEqual([])
-  })
 
   it('applies each file once, in the order of their numbers', async () => {
     write('0010_third.sql', 'insert into two values (3);')
@@ -136,4 +128,13 @@ describe.each(KINDS)('migrations on %s', (kind) => {
       message: expect.stringMatching(/0002_late was never applied/),
     })
   })
+})
+
+it.each(KINDS)('our own migrations are applied on %s', async (kind) => {
+  const server = kind === 'embedded' ? null : await startPostgres(kind)
+  const fresh = await emptyDatabase(server?.url)
+  expect((await migrate(fresh.pool))[0]).toBe('0001_accounts')
+  expect(await migrate(fresh.pool)).toEqual([])
+  await fresh.drop()
+  await server?.stop()
 })

@@ -3,25 +3,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createLog } from '../../src/log.ts'
 import { notify, openNotifications, type Notifications } from '../../src/store/notifications.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
-import { KINDS, startPostgres, type Postgres } from '../servers/postgres.ts'
 
 const log = createLog('silent')
 
-describe.each(KINDS)('signals on %s', (kind) => {
-  let server: Postgres
+describe('signals', () => {
   let fresh: FreshDatabase
   let notifications: Notifications
 
-  beforeAll(async () => void (server = await startPostgres(kind)))
-  afterAll(() => server.stop())
-  beforeEach(async () => {
-    fresh = await emptyDatabase(server.url)
-    notifications = await openNotifications(fresh.url, log)
-  })
-  afterEach(async () => {
-    await notifications.close()
-    await fresh.drop()
-  })
+  beforeAll(async () => void (fresh = await emptyDatabase()))
+  afterAll(() => fresh.drop())
+  beforeEach(async () => void (notifications = await openNotifications(fresh.url, log)))
+  afterEach(() => notifications.close())
 
   const breakConnection = () =>
     fresh.pool

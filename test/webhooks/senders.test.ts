@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { followEvents } from '../../src/net/http/event-stream.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
+import { ignoreEpipe } from '../ignore-epipe.ts'
 import {
   sendRaw,
   startWebhooks,
@@ -175,7 +176,7 @@ async function curl(url: string): Promise<void> {
     '@-',
   ]
   const running = promisify(execFile)('curl', [...words, `${url}/a%2fb?x=1&x=%zz`])
-  running.child.stdin?.end(BYTES)
+  ignoreEpipe(running.child.stdin)?.end(BYTES)
   await running
 }
 
