@@ -60,12 +60,29 @@ describe('commits in groups', () => {
     expect(order).toEqual(order.toSorted((a, b) => a - b))
   })
 
+  it('let no item overtake one that waits for another key', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const commits = open({ gate: () => promise })
+    const answers = [commits.submit(['a'])]
+    await turns(5)
+    answers.push(commits.submit(['a', 'b']), commits.submit(['b']))
+    await turns(5)
+    expect(commits.groups).toEqual([['a']])
+    resolve()
+    expect(await Promise.all(answers)).toEqual(['a', 'a,b', 'b'])
+    expect(commits.groups).toEqual([['a'], ['a', 'b', 'b']])
+  })
+
   it('do not starve an item with many keys', async () => {
     const commits = open()
     const keys = Array.from({ length: 20 }, (_, n) => `key-${n}`)
     const over = new AbortController()
-    const traffic = keys.map(async (key) => {
-      while (!over.signal.aborted) await commits.submit([key])
+    // Out of step, so that there is always one that is being committed.
+    const traffic = keys.map(async (key, n) => {
+      while (!over.signal.aborted) {
+        await commits.submit([key])
+        await turns(n % 4)
+      }
     })
     await turns(20)
     const before = commits.groups.length
