@@ -34,7 +34,7 @@ import {
   markRiseAlerted,
   type FailureRise,
 } from './watch/store.ts'
-import { DAY_MS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
+import { DAY_MS, HOUR_MS, HOUR_SECONDS, monthsBefore } from '../time.ts'
 
 export type Retention = { reportMonths: number; fileDays: number }
 type JobDeps = WatchDeps & {
@@ -277,8 +277,7 @@ export function cleanUpReportsJob({ db, kept }: JobDeps): Job {
     concurrency: 1,
     deadline: HOUR_SECONDS,
     async run(_data, { signal, log }) {
-      const reports = new Date()
-      reports.setUTCMonth(reports.getUTCMonth() - kept.reportMonths)
+      const reports = monthsBefore(new Date(), kept.reportMonths)
       const limits = { reports, contents: new Date(Date.now() - kept.fileDays * DAY_MS) }
       let deleted = 0
       for (let some = 1; some > 0 && !signal.aborted; deleted += some) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSystems, NO_SYSTEMS, type Systems } from '../../src/abuse/reputation/systems.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startTestService } from '../service.ts'
+import { sharedService } from '../service.ts'
 import { DAY, HOUR, START } from './evidence.ts'
 import { startAbuse, type Person, type AbuseTest } from './module.ts'
 
@@ -375,8 +375,7 @@ describe('a reputation', () => {
 
 describe('a decision of an administrator', () => {
   it('is written down', { timeout: 60_000 }, async () => {
-    const portreeve = await startTestService()
-    undo.push(() => portreeve.stop())
+    const portreeve = await sharedService()
     const alice = await portreeve.addPerson('Alice', { admin: true })
     const { db, close } = openDatabase(portreeve.databaseUrl)
     undo.push(close)

@@ -1,9 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createKeyedGroupCommit } from '../../src/abuse/intake/group-commit.ts'
 
+/** Waits for turns of the event loop. A commit begins in the turn after its first item. */
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await nextTurn()
+}
+
 /** Items are their keys. A commit lasts until `gate`, and its items are recorded. */
-function open({ most = 100, patience = 1_000, gate = (): Promise<unknown> => sleep(5) } = {}) {
+function open({ most = 100, patience = 1_000, gate = (): Promise<unknown> => turns(3) } = {}) {
   const groups: string[][] = []
   const underWay = new Set<string[]>()
   const commits = createKeyedGroupCommit<string[], string>({
@@ -33,7 +38,7 @@ describe('commits in groups', () => {
     answers.push(commits.submit(['b']), commits.submit(['c']))
     await expect.poll(() => commits.groups).toEqual([['a'], ['b', 'c']])
     answers.push(...['d', 'e', 'f'].map((item) => commits.submit([item])))
-    await sleep(20)
+    await turns(10)
     expect(commits.groups).toHaveLength(2)
     resolve()
     expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
@@ -44,23 +49,49 @@ describe('commits in groups', () => {
     const commits = open()
     const order: number[] = []
     const submit = (n: number) => commits.submit(['same', `own-${n}`]).then(() => order.push(n))
-    await Promise.all(Array.from({ length: 200 }, (_, n) => sleep(n / 4).then(() => submit(n))))
+    const submitted: Promise<unknown>[] = []
+    for (let n = 0; n < 200; n++) {
+      submitted.push(submit(n))
+      if (n % 4 === 3) await nextTurn()
+    }
+    await Promise.all(submitted)
+    expect(order).toHaveLength(200)
+    expect(commits.groups.length).toBeGreaterThan(10)
     expect(order).toEqual(order.toSorted((a, b) => a - b))
+  })
+
+  it('let no item overtake one that waits for another key', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const commits = open({ gate: () => promise })
+    const answers = [commits.submit(['a'])]
+    await turns(5)
+    answers.push(commits.submit(['a', 'b']), commits.submit(['b']))
+    await turns(5)
+    expect(commits.groups).toEqual([['a']])
+    resolve()
+    expect(await Promise.all(answers)).toEqual(['a', 'a,b', 'b'])
+    expect(commits.groups).toEqual([['a'], ['a', 'b', 'b']])
   })
 
   it('do not starve an item with many keys', async () => {
     const commits = open()
     const keys = Array.from({ length: 20 }, (_, n) => `key-${n}`)
     const over = new AbortController()
-    const traffic = keys.map(async (key) => {
-      while (!over.signal.aborted) await commits.submit([key])
+    // Out of step, so that there is always one that is being committed.
+    const traffic = keys.map(async (key, n) => {
+      while (!over.signal.aborted) {
+        await commits.submit([key])
+        await turns(n % 4)
+      }
     })
-    await sleep(20)
-    await Promise.race([
-      commits.submit(keys),
-      sleep(2_000).then(() => Promise.reject(new Error('it waits'))),
-    ])
+    await turns(20)
+    const before = commits.groups.length
+    void commits.submit(keys).finally(() => over.abort())
+    while (!over.signal.aborted && commits.groups.length < before + 100) await nextTurn()
+    const { aborted: isCommitted } = over.signal
     over.abort()
+    expect(before).toBeGreaterThan(0)
+    expect(isCommitted).toBe(true)
     await Promise.all(traffic)
   })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { deleteFact, saveFact } from '../../src/monitoring/facts/store.ts'
+import { until } from '../alerts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
@@ -12,10 +13,7 @@ let portreeve: MonitoringTest
 let test = 0
 
 beforeAll(async () => {
-  ;[lists, database] = await Promise.all([
-    startLists({}, { ttl: 1, negativeTtl: 1 }),
-    freshDatabase(),
-  ])
+  ;[lists, database] = await Promise.all([startLists(), freshDatabase()])
   portreeve = await startMonitoring(database.url, { lists, intervals: NEVER })
 })
 afterAll(async () => {
@@ -87,6 +85,25 @@ describe('monitored hosts', () => {
     expect(
       (json as unknown as { details: { path: string }[] }).details.map((detail) => detail.path),
     ).toContain(path)
+  })
+
+  it('raise no alert for a listing that is gone at the second check', async () => {
+    const host = await portreeve.add(IP)
+    await portreeve.check(host)
+    await lists.setZones({ [SPAMCOP]: { listed: { [IP]: '127.0.0.2 by mistake' } } })
+    const suspected = await portreeve.check(host)
+    const suspectedAt = Date.now()
+    expect(suspected).toMatchObject({
+      status: 'clean',
+      listedCount: 0,
+      listings: [{ dnsbl: SPAMCOP, state: 'suspected' }],
+    })
+    await lists.setZones({ [SPAMCOP]: {} })
+    expect((await portreeve.check(host)).listings).toEqual([])
+    await until(Date.now, (now) => now - suspectedAt > NEVER.confirmMs)
+    expect((await portreeve.check(host)).listings).toEqual([])
+    expect(await portreeve.alertTitles()).toEqual([])
+    expect(await portreeve.history(host)).toEqual([])
   })
 
   it('have a history in pages', async () => {

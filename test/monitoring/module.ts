@@ -11,8 +11,9 @@ import type { CheckIntervals } from '../../src/monitoring/limits.ts'
 import { createDelistingModule } from '../../src/delisting/module.ts'
 import { createMonitoringModule } from '../../src/monitoring/module.ts'
 import { createResolver } from '../../src/net/dns.ts'
+import { createBlocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { AT_ONCE, SECRET_KEY, startAlertsContext, until } from '../alerts/module.ts'
-import { open as openLists } from '../servers/blacklists.ts'
+import { catalogue, open as openLists } from '../servers/blacklists.ts'
 
 /** Intervals of milliseconds in place of minutes and hours. */
 export const FAST: CheckIntervals = {
@@ -93,7 +94,7 @@ export async function startMonitoring(
   const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 300 })
   // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as
   // failing for a minute.
-  const blocklists = openLists(lists, { timeoutMs: 1_000 })
+  const blocklists = openLists(lists, { timeoutMs: 2_500 })
   const audit = createAuditWriter({ db, log })
   const alerts = createAlertsModule({
     ...context,
@@ -141,6 +142,11 @@ export async function startMonitoring(
   return {
     ...context,
     blocklists,
+    /** Forgets which blocklists were reliable, as a restart would. */
+    forgetHealth(): void {
+      const { resolver: same } = blocklists
+      Object.assign(blocklists, createBlocklists({ catalogue, keys: new Map(), resolver: same }))
+    },
     /** Any route of the API. */
     callAs: context.call,
     /** Adds an account, which makes the requests from now on. */

@@ -7,7 +7,7 @@ import { startMonitoring } from './module.ts'
 /** Starts blocklists without listings, a DNS server, and a mail relay. */
 export async function startPlace() {
   const [lists, sink, dns, database] = await Promise.all([
-    startLists({}, { ttl: 1, negativeTtl: 1 }),
+    startLists(),
     startSink(),
     startDns(),
     freshDatabase(),

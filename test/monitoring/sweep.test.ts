@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { applyObservation, type Fact } from '../../src/monitoring/facts/observation.ts'
 import { createRateLimiter } from '../../src/monitoring/checks/rate-limiter.ts'
 import { claimDue } from '../../src/monitoring/checks/store.ts'
@@ -8,22 +8,21 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { until } from '../alerts/module.ts'
-import { FAST, NEVER, startMonitoring, type Host, type MonitoringTest } from './module.ts'
+import { NEVER, startMonitoring, type Host, type MonitoringTest } from './module.ts'
 
 let lists: Rbldnsd
 let database: FreshDatabase
 const instances: MonitoringTest[] = []
 
 beforeAll(async () => {
-  lists = await startLists({}, { ttl: 1, negativeTtl: 1 })
+  ;[lists, database] = await Promise.all([startLists(), freshDatabase()])
 })
-afterAll(() => lists.stop())
-beforeEach(async () => {
-  database = await freshDatabase()
+afterAll(async () => {
+  await Promise.all([lists.stop(), database.drop()])
 })
 afterEach(async () => {
   for (const portreeve of instances.splice(0)) await portreeve.stop()
-  await database.drop()
+  await database.pool.query('delete from workspace; delete from account')
 })
 
 async function start(
@@ -71,7 +70,10 @@ describe('a sweep', () => {
       (await second.db.selectFrom('monitoredHost').select('status').executeTakeFirstOrThrow())
         .status
     await vi.waitFor(async () => expect(await read()).toBe('listed'))
-    await new Promise((done) => setTimeout(done, FAST.importantListsMs * 3))
+    const runs = async () =>
+      (await second.db.selectFrom('monitoredHost').select('run').executeTakeFirstOrThrow()).run
+    const before = await runs()
+    await expect.poll(runs).toBeGreaterThan(before + 3)
     expect(await alerts()).toHaveLength(1)
     await lists.setZones({ 'bl.spamcop.net': {} })
   })
@@ -91,7 +93,7 @@ describe('hosts of several accounts', () => {
 
   it('that never answer delay only their own account', { timeout: 60_000 }, async () => {
     const portreeve = await start({ works: false })
-    await Promise.all(addresses(30).map((_ip, n) => portreeve.add(`silent${n}.example.com`)))
+    for (let n = 0; n < 30; n++) await portreeve.add(`silent${n}.example.com`)
     const isSilent = (name: string) => name.startsWith('silent')
     let asked = 0
     const resolver: Resolver = {

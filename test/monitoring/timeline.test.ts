@@ -4,7 +4,7 @@ import { MAX_TIMELINE_EVENTS } from '../../src/monitoring/limits.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { IP, startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
-import { startMonitoring, type MonitoringTest } from './module.ts'
+import { NEVER, startMonitoring, type MonitoringTest } from './module.ts'
 
 const SPAMCOP = 'bl.spamcop.net'
 const at = (day: string) => new Date(`2026-11-${day}T00:00:00.000Z`)
@@ -95,10 +95,10 @@ describe('the timelines of a workspace', () => {
   let portreeve: MonitoringTest
   beforeAll(async () => {
     ;[lists, database] = await Promise.all([
-      startLists({ [SPAMCOP]: { listed: { [IP]: '127.0.0.2' } } }, { ttl: 1, negativeTtl: 1 }),
+      startLists({ [SPAMCOP]: { listed: { [IP]: '127.0.0.2' } } }),
       freshDatabase(),
     ])
-    portreeve = await startMonitoring(database.url, { lists })
+    portreeve = await startMonitoring(database.url, { lists, intervals: NEVER })
   })
   afterAll(async () => {
     await portreeve.stop()

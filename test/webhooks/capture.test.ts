@@ -233,7 +233,10 @@ describe('a body', () => {
     const endpoint = await portreeve.makeEndpoint()
     const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1')
     socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`)
-    setTimeout(() => socket.destroy(), 200)
+    await once(socket, 'connect')
+    // Once another request is answered, the service has read these bytes.
+    await portreeve.api('GET', `/${endpoint.id}`)
+    socket.destroy()
     expect(await portreeve.captured(endpoint)).toMatchObject([
       {
         body: 'half',

@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
@@ -14,23 +13,29 @@ import {
 import { listUsage } from '../../src/webhooks/retention/store.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { addAccount as insertPerson, passwordOf } from '../people.ts'
 import { startWebhooks } from './module.ts'
 
 const BODY_BYTES = 100_000
 const MANY_BYTES = 10 ** 15
 
 let fresh: FreshDatabase
-beforeEach(async () => void (fresh = await freshDatabase()))
-afterEach(() => fresh.drop())
+beforeAll(async () => void (fresh = await freshDatabase()))
+afterAll(() => fresh.drop())
+afterEach(async () => {
+  await fresh.pool.query(
+    'truncate webhook_request, webhook_endpoint cascade; delete from workspace; delete from account',
+  )
+})
 
 async function addAccount(name: string, admin = false): Promise<string> {
   const person = {
     email: `${name}@people.test`,
-    password: 'a long enough password',
+    password: passwordOf('Alice'),
     plan: 'free' as const,
     admin,
   }
-  return (await createAccount(fresh.db, person)).id
+  return (await insertPerson(fresh.db, person)).id
 }
 
 /** Creates an endpoint with a number of requests, counted like captures. */

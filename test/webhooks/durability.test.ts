@@ -101,6 +101,11 @@ function load(url: string, tokens: string[]) {
   }
 }
 
+const acknowledges = ({ acknowledged }: ReturnType<typeof load>, atLeast: number) =>
+  expect
+    .poll(() => acknowledged.size, { interval: 10, timeout: 40_000 })
+    .toBeGreaterThanOrEqual(atLeast)
+
 async function stored(): Promise<Set<string>> {
   const { rows } = await database.pool.query<{ place: string }>(
     `select '/webhooks/' || token || path as place from webhook_request r join webhook_endpoint e on e.id = r.endpoint_id`,
@@ -122,7 +127,7 @@ describe('a request that was acknowledged', () => {
   it('is stored after kill -9 of the service under load', async () => {
     const { child, url } = await startChild()
     const loading = load(url, await makeTokens())
-    while (loading.acknowledged.size < 1_000) await sleep(10)
+    await acknowledges(loading, 1_000)
     child.kill('SIGKILL')
     await once(child, 'exit')
     await loading.stop()
@@ -133,10 +138,9 @@ describe('a request that was acknowledged', () => {
   it('is stored after kill -9 of the database under load, and the senders of others got an error', async () => {
     const { child, url } = await startChild()
     const loading = load(url, await makeTokens())
-    while (loading.acknowledged.size < 1_000) await sleep(10)
+    await acknowledges(loading, 1_000)
     process.kill(store.pid as number, 'SIGKILL')
-    const before = loading.acknowledged.size
-    while (loading.acknowledged.size < before + 500) await sleep(20)
+    await acknowledges(loading, loading.acknowledged.size + 500)
     await loading.stop()
     expect([...loading.others].every((status) => status === 503)).toBe(true)
     expect(missingFrom(await stored(), loading.acknowledged)).toEqual([])

@@ -3,7 +3,8 @@ import { connect } from 'node:net'
 import type { Static } from 'typebox'
 import { expect } from 'vitest'
 import type { ListedRequest, WebhookEndpoint } from '../../src/webhooks/shapes.ts'
-import { startTestService, type TestService, type Person } from '../service.ts'
+import { until } from '../alerts/module.ts'
+import { sharedService, startTestService, type TestService, type Person } from '../service.ts'
 
 export type Endpoint = Static<typeof WebhookEndpoint>
 export type Captured = Static<typeof ListedRequest>
@@ -45,8 +46,9 @@ export type WebhooksTest = {
   stop(): Promise<void>
 }
 
-export async function startWebhooks(env: Record<string, string> = {}): Promise<WebhooksTest> {
-  const portreeve = await startTestService(env)
+/** @param env settings of a service of its own; without them, it is the one of the worker */
+export async function startWebhooks(env?: Record<string, string>): Promise<WebhooksTest> {
+  const portreeve = await (env ? startTestService(env) : sharedService())
   const alice = await portreeve.addPerson('Alice')
   const base = '/api/webhook/endpoints'
 
@@ -70,12 +72,9 @@ export async function startWebhooks(env: Record<string, string> = {}): Promise<W
       expect(status, JSON.stringify(json)).toBe(201)
       return json.endpoint
     },
-    async captured({ id }, atLeast = 1) {
-      for (let tries = 0; ; tries++) {
-        const { json } = await api('GET', `/${id}/requests?limit=500`)
-        if (json.requests.length >= atLeast || tries > 100) return json.requests
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
+    captured({ id }, atLeast = 1) {
+      const read = async () => (await api('GET', `/${id}/requests?limit=500`)).json.requests
+      return until(read, ({ length }) => length >= atLeast, 15)
     },
     raw: (bytes) => sendRaw(portreeve.wire, bytes),
     stop: () => portreeve.stop(),

@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/accounts/accounts.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { clearRequests } from '../../src/webhooks/endpoints/endpoints.ts'
@@ -12,6 +11,7 @@ import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
 import { newUuidBytes } from '../../src/store/uuid.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { addAccount, passwordOf } from '../people.ts'
 
 const LIMIT = 100_000
 const QUOTAS: CaptureQuotas = {
@@ -25,15 +25,16 @@ const BODY_BYTES = 10_000
 
 let fresh: FreshDatabase
 let insert: ReturnType<typeof createRequestInsert>
-beforeEach(async () => {
+let people = 0
+beforeAll(async () => {
   fresh = await freshDatabase()
   insert = createRequestInsert(fresh.pool)
 })
-afterEach(() => fresh.drop())
+afterAll(() => fresh.drop())
 
-async function addAccount(name: string, plan: 'free' | 'pro' = 'free'): Promise<string> {
-  const person = { email: `${name}@people.test`, password: 'a long enough password', plan }
-  return (await createAccount(fresh.db, person)).id
+async function addWorkspace(plan: 'free' | 'pro' = 'free'): Promise<string> {
+  const email = `person-${(people += 1)}@people.test`
+  return (await addAccount(fresh.db, { email, password: passwordOf('Alice'), plan })).id
 }
 
 const addEndpoint = async (workspaceId: string) =>
@@ -102,7 +103,7 @@ const deps = () => ({
 
 describe('the bytes of captured requests', () => {
   it('are counted with them, until they are deleted in any way', async () => {
-    const account = await addAccount('alice')
+    const account = await addWorkspace()
     const [one, other, third] = [
       await addEndpoint(account),
       await addEndpoint(account),
@@ -120,7 +121,8 @@ describe('the bytes of captured requests', () => {
       ['/1', '/2'],
     ])
     await fresh.pool.query(
-      "update webhook_request set received_at = now() - interval '40 days' where path = '/1'",
+      "update webhook_request set received_at = now() - interval '40 days' where path = '/1' and endpoint_id = $1",
+      [one],
     )
     await deleteOlder(fresh.db, new Date(Date.now() - 30 * 86_400_000), 100)
     expect([await usageOf(account), await pathsOf(one)]).toEqual([await storedOf(account), ['/2']])
@@ -134,10 +136,13 @@ describe('the bytes of captured requests', () => {
   })
 
   it('are counted for requests of earlier versions, too', async () => {
-    const account = await addAccount('alice')
+    const account = await addWorkspace()
     const endpoint = await addEndpoint(account)
     await insert([request(endpoint, '/old')])
-    await fresh.pool.query('update webhook_request set stored_bytes = null')
+    await fresh.pool.query(
+      'update webhook_request set stored_bytes = null where endpoint_id = $1',
+      [endpoint],
+    )
     await clearRequests(fresh.db, account, endpoint)
     expect(await usageOf(account)).toBeLessThan(100)
   })
@@ -145,7 +150,7 @@ describe('the bytes of captured requests', () => {
 
 describe('an account beyond its quota', () => {
   it('loses its oldest requests of all endpoints, and other accounts lose none', async () => {
-    const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
+    const [alice, bob] = [await addWorkspace(), await addWorkspace()]
     const [one, other, bobs] = [
       await addEndpoint(alice),
       await addEndpoint(alice),
@@ -165,7 +170,7 @@ describe('an account beyond its quota', () => {
   })
 
   it('keeps more on a larger plan', async () => {
-    const account = await addAccount('alice', 'pro')
+    const account = await addWorkspace('pro')
     const endpoint = await addEndpoint(account)
     await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/${index}`)))
     await trimToQuotas(deps(), new Map())
@@ -173,7 +178,7 @@ describe('an account beyond its quota', () => {
   })
 
   it('gets an alert at 80% and when removal begins, once each', async () => {
-    const account = await addAccount('alice')
+    const account = await addWorkspace()
     const endpoint = await addEndpoint(account)
     const trim = () => trimToQuotas(deps(), new Map())
     await insert(Array.from({ length: 7 }, (_, index) => request(endpoint, `/${index}`)))
@@ -195,7 +200,7 @@ describe('an account beyond its quota', () => {
   })
 
   it('is trimmed by two instances at once no further than by one', async () => {
-    const account = await addAccount('alice')
+    const account = await addWorkspace()
     const endpoint = await addEndpoint(account)
     await insert(Array.from({ length: 40 }, (_, index) => request(endpoint, `/${index}`)))
     await Promise.all(Array.from({ length: 4 }, () => trimToQuotas(deps(), new Map())))
@@ -204,7 +209,7 @@ describe('an account beyond its quota', () => {
   })
 
   it('is trimmed soon after a capture, and by the job after an instance died', async () => {
-    const account = await addAccount('alice')
+    const account = await addWorkspace()
     const endpoint = await addEndpoint(account)
     const trimming = startTrimming({ ...deps(), log: createLog('silent') })
     trimming.captured(

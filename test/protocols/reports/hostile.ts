@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { anyText } from '../../any-text.ts'
 import { expect } from 'vitest'
 
 /** Fragments of records that parsers look for, or fail on. */
@@ -12,7 +13,7 @@ export function hostile() {
   const piece = fc.oneof(fc.constantFrom(...PIECES.split('|')), fc.string())
   return fc.oneof(
     fc.array(piece, { maxLength: 30 }).map((all) => all.join('')),
-    fc.string({ unit: 'binary' }),
+    anyText(),
   )
 }
 

@@ -58,14 +58,18 @@ function nested(depth: number): Buffer {
   return mail
 }
 
-const huge = (name: string) => ({ name, bytes: Buffer.from(BEFORE + '<x>y</x>'.repeat(2 * MB)) })
+/** A zip file of reports of 16 MB each with many elements, together more than may be unpacked. */
+function bomb(): Buffer {
+  const bytes = Buffer.from(BEFORE + '<x>y</x>'.repeat(2 * MB))
+  return zip(Array.from({ length: 11 }, (_, n) => ({ name: `${n}.xml`, bytes })))
+}
 
 const HOSTILE: [string, () => Promise<Outcome>, string | RegExp][] = [
   ['a gzip bomb of zeros', () => readPacked(repeated('\0', 200)), 'neither XML, JSON, a message'],
   ['a gzip bomb of blanks', () => readPacked(repeated(' ', 200)), 'The file is empty'],
   [
     'a gzip bomb in a report',
-    () => readPacked(repeated('<x/>', 200, BEFORE, AFTER)),
+    () => readPacked(repeated(`<x>${'y'.repeat(500)}</x>`, 200, BEFORE, AFTER)),
     'larger than 160 MB',
   ],
   [
@@ -88,11 +92,7 @@ const HOSTILE: [string, () => Promise<Outcome>, string | RegExp][] = [
     () => readPacked(repeated('x\n', 200, 'From: a@b.example\n\n')),
     'larger than 25 MB',
   ],
-  [
-    'a zip bomb',
-    () => read(zip(Array.from({ length: 20 }, (_, n) => huge(`${n}.xml`)))),
-    'larger than 160 MB',
-  ],
+  ['a zip bomb', () => read(bomb()), 'larger than 160 MB'],
   ['nested elements', () => read(Buffer.from(BEFORE + fill('<a>', 24))), 'nested elements'],
   [
     'attributes',
