@@ -389,7 +389,10 @@ const LISTS: List[] = [
     ...captures,
     order: 'newest',
     read: (path) =>
-      readByCursor(`${path}?limit=100`, ({ nextCursor }) => nextCursor && `&cursor=${nextCursor}`),
+      readByCursor(
+        `${path}?limit=100`,
+        ({ nextCursor }) => nextCursor && `&cursor=${String(nextCursor)}`,
+      ),
   },
   {
     path: '/api/webhook/endpoints/{id}/requests',
@@ -399,7 +402,7 @@ const LISTS: List[] = [
     read: (path) =>
       readByCursor(
         `${path}&limit=100`,
-        ({ nextCursor }, _last, count) => count > 0 && `&cursor=${nextCursor}`,
+        ({ nextCursor }, _last, count) => count > 0 && `&cursor=${String(nextCursor)}`,
       ),
   },
   {
