@@ -391,7 +391,7 @@ const LISTS: List[] = [
     read: (path) =>
       readByCursor(
         `${path}?limit=100`,
-        ({ nextCursor }) => nextCursor && `&cursor=${String(nextCursor)}`,
+        ({ nextCursor }) => typeof nextCursor === 'string' && `&cursor=${nextCursor}`,
       ),
   },
   {
