@@ -10,7 +10,6 @@ const LONGEST = [
   'test/browser/accessibility',
   'test/browser/layout-shift',
   'test/migration/batches/batches',
-  'test/accounts/guessing',
   'test/cli/serve',
   'test/jobs/jobs',
   'test/browser/api-reference',

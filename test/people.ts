@@ -12,6 +12,14 @@ export function passwordOf(name: string): string {
   return `the password of ${name}`
 }
 
+/** Removes all accounts, their workspaces and what is counted of them, between two tests. */
+export async function removeEverybody(db: Kysely<DB>): Promise<void> {
+  await db.deleteFrom('account').execute()
+  await db.deleteFrom('workspace').execute()
+  for (const table of ['authRateLimit', 'passwordAttempt', 'outgoingMail'] as const)
+    await db.deleteFrom(table).execute()
+}
+
 /** @returns gives each person an email address, also where several have the same name */
 export function createEmails(): (name: string) => string {
   const namesakes = new Map<string, number>()

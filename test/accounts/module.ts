@@ -2,7 +2,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExportFiles } from '../../src/accounts/own-data/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
-import { addAccount, createEmails, passwordOf, TEST_PASSWORD_COST } from '../people.ts'
+import {
+  addAccount,
+  createEmails,
+  passwordOf,
+  removeEverybody,
+  TEST_PASSWORD_COST,
+} from '../people.ts'
 import { ownOrigins } from '../../src/accounts/sign-in/auth-settings.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
@@ -155,12 +161,9 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
       const { token } = await issueToken(db, { accountId: id, workspaceId: id }, 'tests')
       return { id, email, password, token }
     },
-    /** Removes all accounts, their workspaces and what is counted of them, between two tests. */
+    /** Removes everybody, so that the next Alice is the first again. */
     async removeEverybody(): Promise<void> {
-      await db.deleteFrom('account').execute()
-      await db.deleteFrom('workspace').execute()
-      for (const table of ['authRateLimit', 'passwordAttempt', 'outgoingMail'] as const)
-        await db.deleteFrom(table).execute()
+      await removeEverybody(db)
       emailOf = createEmails()
     },
     /** Signs in beside the limits. @returns the Cookie header */
