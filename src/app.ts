@@ -54,6 +54,8 @@ export type ServiceOptions = {
   alertOrigins?: ReadonlyMap<string, string> | undefined
   /** Other origins of providers of public feeds and relays, such as `https://www.spamhaus.org`. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
+  /** Another cost of new password hashes than `PASSWORD_COST`, for tests. */
+  passwordCost?: number | undefined
   /** Starts further processes that serve HTTP, once this one listens. */
   startProcesses?: ((place: WebPlace) => Promise<WebProcesses>) | undefined
   /** The number of such a further process, from 2. */
@@ -81,7 +83,13 @@ export async function startService(
   config: Config,
   log: Logger,
   prepare?: (app: App) => void,
-  { alertOrigins, providerOrigins, startProcesses, processNumber }: ServiceOptions = {},
+  {
+    alertOrigins,
+    providerOrigins,
+    passwordCost,
+    startProcesses,
+    processNumber,
+  }: ServiceOptions = {},
 ): Promise<RunningService> {
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
@@ -102,6 +110,7 @@ export async function startService(
     metrics,
     alertOrigins,
     providerOrigins,
+    passwordCost,
   }
   const { all: modules, authHooks, capture } = await createModules(context, undo)
 

@@ -27,6 +27,8 @@ export type AppContext = {
   alertOrigins?: ReadonlyMap<string, string> | undefined
   /** Other origins of providers of public feeds and relays; undefined for their own. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
+  /** Another cost of new password hashes; undefined for `PASSWORD_COST`. */
+  passwordCost?: number | undefined
 }
 
 /** What all routes share. */

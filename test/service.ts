@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
-import { addAccount, passwordOf } from './people.ts'
+import { addAccount, createEmails, passwordOf, TEST_PASSWORD_COST } from './people.ts'
 import { issueToken } from '../src/accounts/tokens/tokens.ts'
 import { insertMembership, insertWorkspace } from '../src/accounts/workspaces/store.ts'
 import { readConfig, type Plan } from '../src/config.ts'
@@ -70,14 +70,12 @@ export async function startTestService(
   const service = await (isScaled
     ? startSeveral(settings, database.db)
     : startOne(settings, prepare, options))
-  const namesakes = new Map<string, number>()
+  const emailOf = createEmails()
   const addPerson: TestService['addPerson'] = async (
     name,
     { plan = 'free', admin = false } = {},
   ) => {
-    const count = (namesakes.get(name) ?? 0) + 1
-    namesakes.set(name, count)
-    const email = `${name.toLowerCase()}${count === 1 ? '' : `-${count}`}@people.test`
+    const email = emailOf(name)
     const password = passwordOf(name)
     const { id } = await addAccount(database.db, { email, password, name, plan, admin })
     return { id, email, password, token: await addToken(database, id, id) }
@@ -185,7 +183,11 @@ async function startOne(
   options: ServiceOptions,
 ) {
   const config = readConfig({ HOST: '127.0.0.1', PORT: String(await freePort()), ...env })
-  const start = () => startService(config, createLog(config.LOG_LEVEL), prepare, options)
+  const start = () =>
+    startService(config, createLog(config.LOG_LEVEL), prepare, {
+      passwordCost: TEST_PASSWORD_COST,
+      ...options,
+    })
   let service: RunningService | null = await start()
   const pause = async () => {
     await service?.stop()

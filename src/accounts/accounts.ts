@@ -60,8 +60,12 @@ export type AccountInput = {
  * Creates an account that signs in with this password.
  * @throws Fault `conflict` when the email is taken, `invalid_request`
  */
-export async function createAccount(db: Kysely<DB>, input: AccountInput): Promise<AccountRow> {
-  const account = await prepareAccount(input)
+export async function createAccount(
+  db: Kysely<DB>,
+  input: AccountInput,
+  passwordCost?: number,
+): Promise<AccountRow> {
+  const account = await prepareAccount(input, passwordCost)
   const row = await db.transaction().execute((trx) => insertAccount(trx, account))
   if (!row)
     throw new Fault('conflict', `An account with the email ${account.email} already exists.`)
@@ -75,8 +79,9 @@ export async function createAccount(db: Kysely<DB>, input: AccountInput): Promis
 export async function createFirstAccount(
   db: Kysely<DB>,
   input: Omit<AccountInput, 'plan' | 'admin'>,
+  passwordCost?: number,
 ): Promise<AccountRow> {
-  const account = await prepareAccount({ ...input, plan: 'enterprise', admin: true })
+  const account = await prepareAccount({ ...input, plan: 'enterprise', admin: true }, passwordCost)
   const row = await db.transaction().execute(async (trx) => {
     await lockAccounts(trx)
     return (await hasAccounts(trx)) ? undefined : insertAccount(trx, account)
@@ -137,9 +142,10 @@ export async function setPasswordOf(
   db: Kysely<DB>,
   { id }: Pick<AccountRow, 'id'>,
   password: string,
+  passwordCost?: number,
 ): Promise<void> {
   requireGoodPassword(password)
-  const hash = await hashPassword(password)
+  const hash = await hashPassword(password, passwordCost)
   await db.transaction().execute(async (trx) => {
     await updatePassword(trx, id, hash)
     await forgetTrustedBrowsers(trx, id)
@@ -245,7 +251,10 @@ export async function requireFirstWorkspace(
  * Validates the data of a new account and hashes its password.
  * @throws Fault `invalid_request` with every invalid field
  */
-export async function prepareAccount(input: AccountInput): Promise<NewAccount> {
+export async function prepareAccount(
+  input: AccountInput,
+  passwordCost?: number,
+): Promise<NewAccount> {
   const { email, password, name = '', plan, admin = false, emailVerified = true } = input
   const details = problems(email, password, name)
   if (details.length > 0) {
@@ -258,7 +267,7 @@ export async function prepareAccount(input: AccountInput): Promise<NewAccount> {
     name,
     plan,
     admin,
-    password: await hashPassword(password),
+    password: await hashPassword(password, passwordCost),
   }
 }
 

@@ -40,6 +40,8 @@ export type AccountsOptions = {
   secretKey: string
   config: Config
   log: Logger
+  /** Another cost of new password hashes than `PASSWORD_COST`. */
+  passwordCost?: number | undefined
 }
 
 /**
@@ -80,12 +82,20 @@ export function createAccountsModule({
   secretKey,
   config,
   log,
+  passwordCost,
 }: AccountsOptions) {
   const { BASE_URL: baseUrl } = config
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
   const mailer = createAccountMailer({ db, relay, secretKey, log })
   const notices = createAccountNotices({ mailer, baseUrl })
-  const signUp = createSignUp({ db, mailer, baseUrl, secretKey, plan: config.DEFAULT_PLAN })
+  const signUp = createSignUp({
+    db,
+    mailer,
+    baseUrl,
+    secretKey,
+    plan: config.DEFAULT_PLAN,
+    passwordCost,
+  })
   const throttle = createPasswordThrottle({ db, secretKey })
   const trustedClients = createTrustedClients({
     db,
@@ -101,6 +111,7 @@ export function createAccountsModule({
     isDisabled: (accountId) => isDisabled(db, accountId),
     signUp,
     onChange: (accountId) => notifyAccountChange(db, accountId),
+    passwordCost,
   })
   const identify = createIdentify({
     db,
@@ -138,6 +149,7 @@ export function createAccountsModule({
       passwordReset: createPasswordReset({
         ...recovering,
         isPasswordSignInOn: config.PASSWORD_SIGN_IN === 'on',
+        passwordCost,
       }),
       emailChange: createEmailChange({ ...recovering, throttle }),
       config,
@@ -145,6 +157,7 @@ export function createAccountsModule({
       version: VERSION,
       auditWriter,
       exports: createExportFiles(join(config.DATA_DIR, 'exports')),
+      passwordCost,
     }),
     async close(): Promise<void> {
       await Promise.all([identify.close(), mailer.close(), auditWriter.close()])

@@ -71,6 +71,7 @@ export type AccountRoutesOptions = {
   version: string
   exports: ExportFiles
   auditWriter: AuditWriter
+  passwordCost?: number | undefined
 }
 
 const params = Type.Object({ id: Uuid })
@@ -134,7 +135,7 @@ function currentAccountRoute(app: App, { db }: AccountRoutesOptions): void {
   )
 }
 
-function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
+function accountsRoutes(app: App, { db, config, passwordCost }: AccountRoutesOptions): void {
   const common = { tags: ['Accounts'], description: 'Requires an administrator.' }
   const acts = {
     tags: ['Accounts'],
@@ -171,7 +172,8 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
       },
     },
     async ({ body }, reply) => {
-      const data = await createAccount(db, { ...body, plan: body.plan ?? config.DEFAULT_PLAN })
+      const plan = body.plan ?? config.DEFAULT_PLAN
+      const data = await createAccount(db, { ...body, plan }, passwordCost)
       return reply.code(201).send({ success: true, data })
     },
   )
@@ -217,7 +219,17 @@ function accountsRoutes(app: App, { db, config }: AccountRoutesOptions): void {
 
 function serviceRoutes(
   app: App,
-  { db, auth, trustedClients, signUp, provider, config, secretKey, version }: AccountRoutesOptions,
+  {
+    db,
+    auth,
+    trustedClients,
+    signUp,
+    provider,
+    config,
+    secretKey,
+    version,
+    passwordCost,
+  }: AccountRoutesOptions,
 ): void {
   const tags = ['Service']
   const facts = {
@@ -257,7 +269,7 @@ function serviceRoutes(
     async (request, reply) => {
       const { token, ...person } = request.body
       await requireSetupToken({ db, secretKey }, token)
-      const data = await createFirstAccount(db, person)
+      const data = await createFirstAccount(db, person, passwordCost)
       const cookies = await createSession(auth, request, person.email, person.password)
       reply.header('set-cookie', [...cookies, await trustedClients.remember(request, data.email)])
       return reply.code(201).send({ success: true, data })

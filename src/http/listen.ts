@@ -7,7 +7,7 @@ import {
   PORT_OPTIONS,
   requireFreePort,
 } from '../net/acceptors.ts'
-import { CLOSING_ACCEPT_MS } from './limits/server-limits.ts'
+import { CLOSING_ACCEPT_TURNS } from './limits/server-limits.ts'
 import type { App } from './server.ts'
 
 const PROBLEMS: Record<string, string> = {
@@ -54,7 +54,7 @@ export async function listen(
  */
 export async function closeWithin(app: App, milliseconds: number): Promise<void> {
   const deadline = setTimeout(() => app.server.closeAllConnections(), milliseconds)
-  await acceptWaiting(app.server, CLOSING_ACCEPT_MS)
+  await acceptWaiting(app.server, CLOSING_ACCEPT_TURNS)
   const closed = [app.server, ...(acceptors.get(app) ?? [])].map(closePort)
   await app.close()
   await Promise.all(closed)

@@ -1,5 +1,5 @@
 import { assert, asyncProperty, constantFrom, stringMatching, tuple } from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAccounts, type Person, type AccountsTest } from './module.ts'
 
@@ -18,15 +18,19 @@ let alice: Person
 let bob: Person
 let charlie: Person
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
   portreeve = await startAccounts(database.url, { DEFAULT_PLAN: 'starter' })
+})
+
+beforeEach(async () => {
+  await portreeve.removeEverybody()
   alice = await portreeve.addPerson('Alice', { admin: true, plan: 'enterprise' })
   bob = await portreeve.addPerson('Bob')
   charlie = await portreeve.addPerson('Charlie')
 })
 
-afterEach(async () => {
+afterAll(async () => {
   await portreeve.stop()
   await database.drop()
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
 
@@ -8,15 +8,19 @@ let alice: Person
 let bob: Person
 let cookie: string
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
   portreeve = await startAccounts(database.url)
+})
+
+beforeEach(async () => {
+  await portreeve.removeEverybody()
   alice = await portreeve.addPerson('Alice', { admin: true })
   bob = await portreeve.addPerson('Bob')
   cookie = await portreeve.signIn(alice)
 })
 
-afterEach(async () => {
+afterAll(async () => {
   await portreeve.stop()
   await database.drop()
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   BACKOFF,
   createPasswordThrottle,
@@ -15,14 +15,18 @@ let other: AccountsTest
 let alice: Person
 
 /** Two instances behind a proxy, so that each request may come from a network of its own. */
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
   portreeve = await startAccounts(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
   other = await startAccounts(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
+})
+
+beforeEach(async () => {
+  await portreeve.removeEverybody()
   alice = await portreeve.addPerson('Alice')
 })
 
-afterEach(async () => {
+afterAll(async () => {
   await portreeve.stop()
   await other.stop()
   await database.drop()
@@ -56,10 +60,7 @@ async function guess(times: number, email = alice.email): Promise<number[]> {
   return statuses
 }
 
-/**
- * Counts as many wrong passwords as that many guesses, without hashing them: each hash takes a
- * tenth of a second of processor time.
- */
+/** Counts as many wrong passwords as that many guesses, without a request for each. */
 async function countWrong(times: number, subject = subjects.email(alice.email)): Promise<void> {
   const throttle = createPasswordThrottle({ db: database.db, secretKey: SECRET_KEY })
   for (let i = 0; i < times; i++)

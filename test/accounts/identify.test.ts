@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { changeAccount, removeAccount } from '../../src/accounts/accounts.ts'
 import { listTokens } from '../../src/accounts/tokens/store.ts'
 import { issueToken, revokeToken } from '../../src/accounts/tokens/tokens.ts'
@@ -12,15 +12,19 @@ let elsewhere: AccountsTest
 let alice: Person
 let charlie: Person
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
   here = await startAccounts(database.url)
   elsewhere = await startAccounts(database.url)
+})
+
+beforeEach(async () => {
+  await here.removeEverybody()
   alice = await here.addPerson('Alice', { plan: 'pro' })
   charlie = await here.addPerson('Charlie')
 })
 
-afterEach(async () => {
+afterAll(async () => {
   await here.stop()
   await elsewhere.stop()
   await database.drop()
@@ -163,10 +167,18 @@ describe('a change in one instance', () => {
   })
 })
 
+/** Renames a table until the test has finished. */
+async function hideTable(table: string): Promise<void> {
+  await database.pool.query(`alter table ${table} rename to elsewhere`)
+  onTestFinished(
+    async () => void (await database.pool.query(`alter table elsewhere rename to ${table}`)),
+  )
+}
+
 describe('an unavailable database', () => {
   it('gives 503, not 401: sessions are unavailable, not unknown', async () => {
     const cookie = await here.signIn(alice)
-    await database.pool.query('alter table session rename to elsewhere')
+    await hideTable('session')
     await expect(here.identify({ cookie })).rejects.toMatchObject({ code: 'unavailable' })
     const answer = await here.request('/api/v1/account', { cookie })
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
@@ -174,7 +186,7 @@ describe('an unavailable database', () => {
   })
 
   it('reveals no details in the response', async () => {
-    await database.pool.query('alter table auth_rate_limit rename to elsewhere')
+    await hideTable('auth_rate_limit')
     const answer = await here.request('/api/auth/sign-in/email', {
       body: { email: alice.email, password: alice.password },
     })
@@ -190,9 +202,8 @@ describe('an unavailable database', () => {
 describe('a cached token', () => {
   it('needs no query', async () => {
     expect(await here.identify(bearer(alice.token))).not.toBeNull()
-    await database.pool.query('alter table api_token rename to elsewhere')
+    await hideTable('api_token')
     expect(await here.identify(bearer(alice.token))).toMatchObject({ accountId: alice.id })
-    await database.pool.query('alter table elsewhere rename to api_token')
   })
 
   it('is marked as used once for many requests, without delaying them', async () => {

@@ -2,7 +2,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExportFiles } from '../../src/accounts/own-data/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
-import { addAccount, passwordOf } from '../people.ts'
+import {
+  addAccount,
+  createEmails,
+  passwordOf,
+  removeEverybody,
+  TEST_PASSWORD_COST,
+} from '../people.ts'
 import { ownOrigins } from '../../src/accounts/sign-in/auth-settings.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
@@ -36,6 +42,7 @@ export type AccountsTest = Awaited<ReturnType<typeof startAccounts>>
 
 export const SECRET_KEY = 'the secret key of the tests of accounts'
 const secretKey = SECRET_KEY
+const passwordCost = TEST_PASSWORD_COST
 const isReady = async () => true
 export const ORIGIN = 'http://portreeve.test'
 
@@ -52,7 +59,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
   const mailer = createAccountMailer({ db, relay, secretKey, log })
   const notices = createAccountNotices({ mailer, baseUrl })
-  const signUp = createSignUp({ db, mailer, baseUrl, secretKey, plan })
+  const signUp = createSignUp({ db, mailer, baseUrl, secretKey, plan, passwordCost })
   const throttle = createPasswordThrottle({ db, secretKey })
   const trustedClients = createTrustedClients({
     db,
@@ -68,6 +75,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     isDisabled: (accountId) => isDisabled(db, accountId),
     signUp,
     onChange: (accountId) => notifyAccountChange(db, accountId),
+    passwordCost,
   })
   const identify = createIdentify({
     db,
@@ -100,6 +108,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     passwordReset: createPasswordReset({
       ...recovering,
       isPasswordSignInOn: config.PASSWORD_SIGN_IN === 'on',
+      passwordCost,
     }),
     emailChange: createEmailChange({ ...recovering, throttle }),
     config,
@@ -107,6 +116,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     version: '0.2.0',
     auditWriter: createAuditWriter({ db, log }),
     exports: createExportFiles(join(tmpdir(), 'portreeve-exports')),
+    passwordCost,
   })
   addRoutes(app, authHooks, [routes], {})
   const listener = await listenForTests(app, {
@@ -115,6 +125,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     SECRET_KEY: secretKey,
   })
   const { url } = listener
+  let emailOf = createEmails()
 
   /** Sends a request like a browser on the service’s own page, unless its headers differ. */
   function request(
@@ -144,11 +155,16 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     request,
     findSetupLink: () => findSetupLink({ db, secretKey, baseUrl: config.BASE_URL }),
     async addPerson(name: string, rights: { plan?: Plan; admin?: boolean } = {}): Promise<Person> {
-      const email = `${name.toLowerCase()}@people.test`
+      const email = emailOf(name)
       const password = passwordOf(name)
       const { id } = await addAccount(db, { email, password, name, plan: 'free', ...rights })
       const { token } = await issueToken(db, { accountId: id, workspaceId: id }, 'tests')
       return { id, email, password, token }
+    },
+    /** Removes everybody, so that the next Alice is the first again. */
+    async removeEverybody(): Promise<void> {
+      await removeEverybody(db)
+      emailOf = createEmails()
     },
     /** Signs in beside the limits. @returns the Cookie header */
     async signIn({ email, password }: Person): Promise<string> {

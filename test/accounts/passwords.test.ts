@@ -1,9 +1,21 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  hashPassword as hashWithLibrary,
+  verifyPassword as verifyWithLibrary,
+} from 'better-auth/crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount, setPassword } from '../../src/accounts/accounts.ts'
 import { isCommonPassword } from '../../src/accounts/sign-in/common-passwords.ts'
-import { hashPassword, verifyPassword } from '../../src/accounts/sign-in/password-hash.ts'
+import {
+  hashPassword,
+  PASSWORD_COST,
+  verifyPassword,
+} from '../../src/accounts/sign-in/password-hash.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startAccounts, type AccountsTest } from './module.ts'
+import { TEST_PASSWORD_COST } from '../people.ts'
+import { startTestService } from '../service.ts'
+
+import { cookieOf, startAccounts, type AccountsTest } from './module.ts'
 
 describe('the common passwords', () => {
   it('are recognized in any case, the short ones too', () => {
@@ -37,11 +49,12 @@ describe('the common passwords', () => {
 describe('a common password', () => {
   let database: FreshDatabase
   let portreeve: AccountsTest
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await freshDatabase()
     portreeve = await startAccounts(database.url, { SIGNUP: 'open' })
   })
-  afterEach(async () => {
+  beforeEach(() => portreeve.removeEverybody())
+  afterAll(async () => {
     await portreeve.stop()
     await database.drop()
   })
@@ -80,7 +93,7 @@ describe('a common password', () => {
 
   it('still works for an existing account', async () => {
     const alice = await portreeve.addPerson('Alice')
-    const hash = await hashPassword(password)
+    const hash = await hashPassword(password, TEST_PASSWORD_COST)
     await portreeve.db
       .updateTable('credential')
       .set({ password: hash })
@@ -93,17 +106,72 @@ describe('a common password', () => {
   })
 })
 
+const OF_USUAL_COST = /^[0-9a-f]{32}:[0-9a-f]{128}$/
+
 describe('hashing', () => {
   it('rejects requests when the queue is full, and recovers afterwards', async () => {
     const many = await Promise.allSettled(
-      Array.from({ length: 150 }, () => hashPassword('a long enough password')),
+      Array.from({ length: 150 }, () => hashPassword('a long enough password', TEST_PASSWORD_COST)),
     )
     const refused = many
       .filter((one) => one.status === 'rejected')
       .map(({ reason }) => reason as unknown)
     expect(refused).toHaveLength(88)
     expect(refused[0]).toMatchObject({ code: 'unavailable', retryAfter: 5 })
-    const hash = await hashPassword('once more')
+    const hash = await hashPassword('once more', TEST_PASSWORD_COST)
     expect(await verifyPassword({ hash, password: 'once more' })).toBe(true)
-  }, 180_000)
+  })
+
+  const password = 'Pa\u0301sswort, lang genug'
+
+  it('costs as much as better-auth’s, and is verified by it as by earlier versions', async () => {
+    expect(PASSWORD_COST).toBe(16_384)
+    const hash = await hashPassword(password)
+    expect(hash).toMatch(OF_USUAL_COST)
+    expect(await verifyWithLibrary({ hash, password })).toBe(true)
+    const old = await hashWithLibrary(password)
+    expect(await verifyPassword({ hash: old, password: password.normalize('NFC') })).toBe(true)
+    expect(await verifyPassword({ hash: old, password: 'another password' })).toBe(false)
+  })
+
+  it('is verified at the cost that the hash names', async () => {
+    const hash = await hashPassword(password, 1_024)
+    expect(hash).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}:1024$/)
+    expect(await verifyPassword({ hash, password })).toBe(true)
+    expect(await verifyPassword({ hash, password: 'another password' })).toBe(false)
+    expect(await verifyPassword({ hash: hash.replace(':1024', ':2048'), password })).toBe(false)
+    expect(await hashPassword(password, 1_024)).not.toBe(hash)
+    for (const broken of ['', 'salt', ':key'])
+      await expect(verifyPassword({ hash: broken, password })).rejects.toThrow('invalid')
+  })
+
+  it('has that cost in a service without another one, for new and changed passwords', async () => {
+    const portreeve = await startTestService({}, undefined, { passwordCost: undefined })
+    const database = openDatabase(portreeve.databaseUrl)
+    const hashes = async () =>
+      (await database.db.selectFrom('credential').select('password').execute()).map(
+        (one) => one.password,
+      )
+    const ask = (path: string, body: object, headers = {}) =>
+      portreeve.request(path, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          origin: new URL(portreeve.url).origin,
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      })
+    const token = portreeve.setupLink.split('#')[1]
+    const setUp = await ask('/api/v1/setup', { token, email: 'ada@people.test', password })
+    expect([setUp.status, await hashes()]).toEqual([201, [expect.stringMatching(OF_USUAL_COST)]])
+    const headers = { cookie: cookieOf(setUp.headers) }
+    const change = { currentPassword: password, newPassword: 'another long password' }
+    expect((await ask('/api/auth/change-password', change, headers)).status).toBe(200)
+    expect(await hashes()).toEqual([expect.stringMatching(OF_USUAL_COST)])
+    const [hash] = await hashes()
+    expect(await verifyWithLibrary({ hash: hash ?? '', password: change.newPassword })).toBe(true)
+    await database.close()
+    await portreeve.stop()
+  })
 })

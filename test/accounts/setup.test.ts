@@ -1,25 +1,31 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { cookieOf, startAccounts, type AccountsTest } from './module.ts'
 
 let database: FreshDatabase
-let instances: AccountsTest[]
 let portreeve: AccountsTest
+/** Further instances of one test. */
+const others: AccountsTest[] = []
 
 async function open(env: Record<string, string> = {}): Promise<AccountsTest> {
   const opened = await startAccounts(database.url, env)
-  instances.push(opened)
+  others.push(opened)
   return opened
 }
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
-  instances = []
-  portreeve = await open()
+  portreeve = await startAccounts(database.url)
 })
 
+beforeEach(() => portreeve.removeEverybody())
+
 afterEach(async () => {
-  for (const each of instances) await each.stop()
+  for (const each of others.splice(0)) await each.stop()
+})
+
+afterAll(async () => {
+  await portreeve.stop()
   await database.drop()
 })
 

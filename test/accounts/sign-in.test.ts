@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
 
@@ -8,25 +8,33 @@ const SIGN_IN = '/api/auth/sign-in/email'
 const SIGN_UP = '/api/auth/sign-up/email'
 
 let database: FreshDatabase
-let instances: AccountsTest[] = []
 let portreeve: AccountsTest
 let alice: Person
+/** Instances of one test with other settings. */
+const others: AccountsTest[] = []
 
 async function open(env: Record<string, string> = {}): Promise<AccountsTest> {
   const opened = await startAccounts(database.url, env)
-  instances.push(opened)
+  others.push(opened)
   return opened
 }
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
-  instances = []
-  portreeve = await open()
+  portreeve = await startAccounts(database.url)
+})
+
+beforeEach(async () => {
+  await portreeve.removeEverybody()
   alice = await portreeve.addPerson('Alice', { plan: 'pro' })
 })
 
 afterEach(async () => {
-  for (const each of instances) await each.stop()
+  for (const each of others.splice(0)) await each.stop()
+})
+
+afterAll(async () => {
+  await portreeve.stop()
   await database.drop()
 })
 

@@ -7,19 +7,22 @@ const SIGN_UP = '/api/auth/sign-up/email'
 
 let database: FreshDatabase
 let sink: Sink
-let instances: AccountsTest[]
+let instances: AccountsTest[] = []
 let alice: Person
 
-beforeAll(async () => void (sink = await startSink()))
-afterAll(() => sink.stop())
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
-  sink.mails.length = 0
-  instances = []
+  sink = await startSink()
 })
-afterEach(async () => {
-  for (const portreeve of instances) await portreeve.stop()
+afterAll(async () => {
+  await sink.stop()
   await database.drop()
+})
+beforeEach(() => void (sink.mails.length = 0))
+afterEach(async () => {
+  await instances[0]?.removeEverybody()
+  for (const portreeve of instances) await portreeve.stop()
+  instances = []
 })
 
 async function open(env: Record<string, string> = {}): Promise<AccountsTest> {

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTokenCache, type CachedToken } from '../../src/accounts/tokens/token-cache.ts'
 
 function known(accountId: string, expiresInMs: number | null = null): CachedToken {
@@ -37,10 +36,13 @@ describe('the token cache', () => {
   })
 
   it('expires entries', async () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+    onTestFinished(() => clock.mockRestore())
     const cache = createTokenCache({ lifetime: 30 })
     await cache.fill('1', async () => known('alice'))
+    clock.mockReturnValue(1_029)
     expect(cache.get('1')).toBeDefined()
-    await sleep(40)
+    clock.mockReturnValue(1_030)
     expect(cache.get('1')).toBeUndefined()
   })
 

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+import { SERVICE_KEY, sharedService, type Person, type TestService } from '../service.ts'
 import { browserOf } from './sessions.ts'
 
 /** Milliseconds in which a change reaches the other instances. */
@@ -13,7 +12,7 @@ let portreeve: TestService
 let other: RunningService
 let count = 0
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   const settings = { DATABASE_URL: portreeve.databaseUrl, SECRET_KEY: SERVICE_KEY }
   const env = { ...settings, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off', BASE_URL: portreeve.url }
   other = await startService(readConfig(env), createLog('silent'))
@@ -26,8 +25,8 @@ afterAll(async () => {
 const streams: AbortController[] = []
 afterEach(() => streams.splice(0).forEach((stream) => stream.abort()))
 
-/** Follows the changes of a workspace in the other instance. @returns whether it has ended */
-async function follow(token: string): Promise<() => boolean> {
+/** Follows the changes of a workspace in the other instance. */
+async function follow(token: string): Promise<{ text: string; hasEnded: boolean }> {
   const stop = new AbortController()
   streams.push(stop)
   const response = await fetch(new URL('/api/v1/events', other.url), {
@@ -35,12 +34,13 @@ async function follow(token: string): Promise<() => boolean> {
     signal: stop.signal,
   })
   expect(response.status).toBe(200)
-  let hasEnded = false
-  void response.text().then(
-    () => (hasEnded = true),
-    () => {},
-  )
-  return () => hasEnded
+  const stream = { text: '', hasEnded: false }
+  void (async () => {
+    for await (const text of response.body!.pipeThrough(new TextDecoderStream()))
+      stream.text += text
+    stream.hasEnded = true
+  })().catch(() => {})
+  return stream
 }
 
 /** A request to the other instance. @returns its status and code */
@@ -81,22 +81,24 @@ describe('in every other instance', () => {
 
   it('a removed member has no access, and its event stream ends', async () => {
     const { ask, path, member, workspace } = await addTeam()
-    const [hasEnded, ownersHasEnded] = [await follow(member.token), await follow(workspace.token)]
+    const [members, owners] = [await follow(member.token), await follow(workspace.token)]
     expect((await ask(`${path}/members/${member.id}`, 'DELETE')).status).toBe(200)
     await expect.poll(() => askOther(member.token), AT_ONCE).toEqual([401, 'unauthenticated'])
-    await expect.poll(hasEnded, AT_ONCE).toBe(true)
-    await sleep(200)
-    expect(ownersHasEnded()).toBe(false)
+    await expect.poll(() => members.hasEnded, AT_ONCE).toBe(true)
+    // The owner’s stream goes on.
     expect(await askOther(workspace.token)).toEqual([200])
+    expect(await askOther(workspace.token, 'POST')).toEqual([201])
+    await expect.poll(() => owners.text, AT_ONCE).toContain('"room":"webhooks"')
+    expect(owners.hasEnded).toBe(false)
   })
 
   it('a member who leaves keeps other workspaces', async () => {
     const { path, member } = await addTeam()
     const elsewhere = await portreeve.addWorkspace(member)
-    const hasEnded = await follow(member.token)
+    const stream = await follow(member.token)
     const ask = await browserOf(portreeve, member)
     expect((await ask(`${path}/members/${member.id}`, 'DELETE')).status).toBe(200)
-    await expect.poll(hasEnded, AT_ONCE).toBe(true)
+    await expect.poll(() => stream.hasEnded, AT_ONCE).toBe(true)
     await expect.poll(() => askOther(member.token), AT_ONCE).toEqual([401, 'unauthenticated'])
     expect(await askOther(elsewhere.token)).toEqual([200])
   })
@@ -108,7 +110,7 @@ describe('in every other instance', () => {
     expect([200, 202]).toContain(gone.status)
     for (const token of [member.token, workspace.token])
       await expect.poll(() => askOther(token), AT_ONCE).toEqual([401, 'unauthenticated'])
-    for (const hasEnded of ended) await expect.poll(hasEnded, AT_ONCE).toBe(true)
+    for (const stream of ended) await expect.poll(() => stream.hasEnded, AT_ONCE).toBe(true)
     expect(await askOther(owner.token)).toEqual([200])
   })
 })

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createLinkToken } from '../../src/alerts/silence/links/token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startAlertService, type AlertService } from '../servers/alert-service.ts'
 import { SECRET_KEY, startAlerts, until, type AlertsTest, type Person } from './module.ts'
 
@@ -21,8 +22,9 @@ let channelId: string
 
 const LIST = 'blacklist/192.0.2.1/bl.test'
 
+beforeAll(async () => void (database = await freshDatabase()))
+afterAll(() => database.drop())
 beforeEach(async () => {
-  database = await freshDatabase()
   slack = await startAlertService('slack')
   portreeve = await startAlerts(database.url, { origins: slack.origins })
   alice = await portreeve.addPerson('Alice')
@@ -38,7 +40,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await portreeve.stop()
   await slack.close()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 /** Raises an alert; the path of the page that its message links to. */

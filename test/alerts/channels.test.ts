@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { aWhile, startAlerts, until, type Person, type AlertsTest } from './module.ts'
 
@@ -19,11 +20,14 @@ let alice: Person
 let charlie: Person
 
 beforeAll(async () => {
+  database = await freshDatabase()
   sink = await startSink()
 })
-afterAll(() => sink.stop())
+afterAll(async () => {
+  await sink.stop()
+  await database.drop()
+})
 beforeEach(async () => {
-  database = await freshDatabase()
   sink.mails.length = 0
   sink.behaviour = 'taking'
   portreeve = await startAlerts(database.url, { smtpUrl: sink.url })
@@ -32,7 +36,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await portreeve.stop()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 const call = <T = Channel>(method: string, path: string, body?: object, person = alice) =>

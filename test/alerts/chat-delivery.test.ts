@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startAlertService, type AlertService } from '../servers/alert-service.ts'
 import { startReceiver, status } from '../servers/receiver.ts'
 import {
@@ -18,15 +19,16 @@ let discord: AlertService
 let instances: AlertsTest[]
 let alice: Person
 
+beforeAll(async () => void (database = await freshDatabase()))
+afterAll(() => database.drop())
 beforeEach(async () => {
-  database = await freshDatabase()
   discord = await startAlertService('discord')
   instances = []
 })
 afterEach(async () => {
   for (const instance of instances) await instance.stop()
   await discord.close()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 async function start(options: AlertsTestOptions = {}): Promise<AlertsTest> {

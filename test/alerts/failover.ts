@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { createAccount } from '../../src/accounts/accounts.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
 import { ALERT_RAISED, raiseAlert } from '../../src/alerts/raise.ts'
 import { notify } from '../../src/store/notifications.ts'
 import { freshDatabase } from '../database.ts'
+import { addAccount } from '../people.ts'
 import { startInstance, type Instance } from '../deploy/instance.ts'
 import { startAlertService } from '../servers/alert-service.ts'
 import { startReceiver, status, type OnStep, type Step } from '../servers/receiver.ts'
@@ -61,7 +61,7 @@ export async function startFailover() {
   instances.push(...(await Promise.all([startInstance(env), startInstance(env)])))
   const [first] = instances as [Instance]
   const email = 'alice@people.test'
-  const { id: workspaceId } = await createAccount(db, {
+  const { id: workspaceId } = await addAccount(db, {
     email,
     password: 'a password',
     plan: 'pro',
@@ -131,19 +131,19 @@ export async function startFailover() {
     messages,
     raiseBurst,
     /**
-     * Kills the process that sends a message at this step of one of the requests of a burst, and
-     * starts it again.
+     * Kills the process that sends a message at this step of one of the requests of a burst. Starts
+     * the one again that was killed before.
      * @param nth which of the steps
      */
     async killAt(step: Step, nth: number): Promise<void> {
+      const dead = instances.findIndex(({ child }) => child.signalCode !== null)
+      if (dead >= 0) instances[dead] = await startInstance(env)
       const killed = new Promise<number>(
         (resolve) => (armed = { step, left: nth, killed: resolve }),
       )
       await raiseBurst()
       const pid = await Promise.race([killed, sleep(20_000, NaN)])
       expect(pid, `nothing was sent to kill at “${step}”`).not.toBeNaN()
-      const index = instances.findIndex(({ child }) => child.pid === pid)
-      instances[index] = await startInstance(env)
     },
     /** Waits until every message has ended. */
     async settled(expires = true, seconds = 60): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { closeIncidentsOf } from '../../src/alerts/incidents/store.ts'
 import { raiseAlert, raiseResolved } from '../../src/alerts/raise.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
@@ -20,13 +20,15 @@ let portreeve: AlertsTest
 let alice: Person
 let charlie: Person
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
   portreeve = await startAlerts(database.url, { works: false })
+})
+beforeEach(async () => {
   alice = await portreeve.addPerson('Alice')
   charlie = await portreeve.addPerson('Charlie')
 })
-afterEach(async () => {
+afterAll(async () => {
   await portreeve.stop()
   await database.drop()
 })

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAlerts, type Person, type AlertsTest } from './module.ts'
 
@@ -34,12 +34,14 @@ describe('the link of an alert', () => {
   let database: FreshDatabase
   let portreeve: AlertsTest
   let alice: Person
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await freshDatabase()
     portreeve = await startAlerts(database.url, { works: false })
+  })
+  beforeEach(async () => {
     alice = await portreeve.addPerson('Alice')
   })
-  afterEach(async () => {
+  afterAll(async () => {
     await portreeve.stop()
     await database.drop()
   })

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CODE_MAIL_LIMITS, TEST_MAIL_LIMITS } from '../../src/alerts/limits.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startAlerts, type Person, type AlertsTest } from './module.ts'
 
@@ -11,19 +12,22 @@ let other: AlertsTest
 let alice: Person
 let bob: Person
 
-beforeAll(async () => void (sink = await startSink()))
-afterAll(() => sink.stop())
-beforeEach(async () => {
+beforeAll(async () => {
   database = await freshDatabase()
-  sink.mails.length = 0
+  sink = await startSink()
   portreeve = await startAlerts(database.url, { smtpUrl: sink.url, works: false })
   other = await startAlerts(database.url, { smtpUrl: sink.url, works: false })
+})
+beforeEach(async () => {
+  await removeEverybody(database.db)
+  sink.mails.length = 0
   alice = await portreeve.addPerson('Alice')
   bob = await portreeve.addPerson('Bob')
 })
-afterEach(async () => {
+afterAll(async () => {
   await portreeve.stop()
   await other.stop()
+  await sink.stop()
   await database.drop()
 })
 
@@ -90,7 +94,7 @@ describe('emails with codes', () => {
       'GET',
       'alerts/channels',
     )
-    expect(json.data.map(({ address }) => address)).toEqual(['alice@people.test'])
+    expect(json.data.map(({ address }) => address)).toEqual([alice.email])
   })
 
   it('stay within the limit with concurrent requests', async () => {
@@ -191,9 +195,7 @@ describe('an address that was only claimed at sign-up', () => {
     ).json.data
 
   it('gets no alert before its code is entered', async () => {
-    expect(await channels()).toMatchObject([
-      { address: 'alice@people.test', status: 'unconfirmed' },
-    ])
+    expect(await channels()).toMatchObject([{ address: alice.email, status: 'unconfirmed' }])
     const [first] = await channels()
     expect(
       (await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/test`)).status,
@@ -214,7 +216,7 @@ describe('an address that was only claimed at sign-up', () => {
     await portreeve.call(alice.token, 'DELETE', `alerts/channels/${first?.id}`)
     const { json } = await portreeve.call(alice.token, 'POST', 'alerts/channels', {
       type: 'email',
-      address: 'alice@people.test',
+      address: alice.email,
     })
     expect(json.data).toMatchObject({ status: 'unconfirmed' })
     expect(sink.mails).toHaveLength(1)

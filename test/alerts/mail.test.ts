@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startBreakingRelay } from './breaking-relay.ts'
 import {
@@ -23,17 +24,20 @@ let instances: AlertsTest[] = []
 let alice: Person
 
 beforeAll(async () => {
+  database = await freshDatabase()
   sink = await startSink()
 })
-afterAll(() => sink.stop())
+afterAll(async () => {
+  await sink.stop()
+  await database.drop()
+})
 beforeEach(async () => {
-  database = await freshDatabase()
   sink.mails.length = 0
   sink.behaviour = 'taking'
 })
 afterEach(async () => {
   for (const portreeve of instances.splice(0)) await portreeve.stop()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 async function start(options: AlertsTestOptions = {}): Promise<AlertsTest> {

@@ -1,4 +1,4 @@
-import { addAccount } from '../people.ts'
+import { addAccount, createEmails } from '../people.ts'
 import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
 import { createIdentify } from '../../src/accounts/tokens/identify.ts'
@@ -70,6 +70,7 @@ export async function startAlertsContext(
   const isReady = async () => true
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady })
 
+  const emailOf = createEmails()
   let listener: Awaited<ReturnType<typeof listenForTests>> | undefined
 
   async function call<T>(
@@ -108,7 +109,7 @@ export async function startAlertsContext(
     },
     call,
     async addPerson(name: string): Promise<Person> {
-      const email = `${name.toLowerCase()}@people.test`
+      const email = emailOf(name)
       const person = {
         email,
         password: `the password of ${name}`,

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startAlertService, type AlertService } from '../servers/alert-service.ts'
 import { aWhile, startAlerts, until, type AlertsTest, type Person } from './module.ts'
 
@@ -20,14 +21,13 @@ let services: AlertService[]
 let portreeve: AlertsTest
 let alice: Person
 
-beforeEach(async () => {
-  database = await freshDatabase()
-  services = []
-})
+beforeAll(async () => void (database = await freshDatabase()))
+afterAll(() => database.drop())
+beforeEach(() => void (services = []))
 afterEach(async () => {
   await portreeve.stop()
   for (const service of services) await service.close()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 const LIST = 'blacklist/192.0.2.1/bl.test'

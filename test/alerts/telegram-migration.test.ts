@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startAlertService, type AlertService } from '../servers/alert-service.ts'
 import { TELEGRAM_OLD_GROUP } from '../servers/alert-services/hosted-chat.ts'
 import { startAlerts, until, type AlertsTest, type Person } from './module.ts'
@@ -10,8 +11,9 @@ let database: FreshDatabase
 let service: AlertService
 let portreeve: AlertsTest
 let alice: Person
+beforeAll(async () => void (database = await freshDatabase()))
+afterAll(() => database.drop())
 beforeEach(async () => {
-  database = await freshDatabase()
   service = await startAlertService('telegram')
   portreeve = await startAlerts(database.url, { origins: service.origins })
   alice = await portreeve.addPerson('Alice')
@@ -19,7 +21,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await portreeve.stop()
   await service.close()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 type Channel = {

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkSignature } from '../../src/protocols/webhook-signature.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startReceiver, status, type Received, type Receiver } from '../servers/receiver.ts'
 import {
   aWhile,
@@ -19,14 +20,15 @@ let receiver: Receiver
 let portreeve: AlertsTest
 let alice: Person
 
+beforeAll(async () => void (database = await freshDatabase()))
+afterAll(() => database.drop())
 beforeEach(async () => {
-  database = await freshDatabase()
   receiver = await startReceiver(status(204))
 })
 afterEach(async () => {
   await portreeve.stop()
   await receiver.close()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 async function open(options: AlertsTestOptions = {}): Promise<Channel> {

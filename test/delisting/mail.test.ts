@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { EMAIL, startPlace, stepOf, type Place } from './place.ts'
 import type { Process, Step } from './module.ts'
@@ -12,11 +11,12 @@ const WORDS = {
 }
 
 let place: Place
+beforeAll(async () => void (place = await startPlace()))
 beforeEach(async () => {
-  place = await startPlace()
+  await place.reset()
   await place.list({ [EMAIL]: '127.0.0.2 Spam seen at a trap' })
 })
-afterEach(() => place.stop())
+afterAll(() => place.stop())
 
 async function stepNow({ id }: Process): Promise<Step> {
   return stepOf(await place.read(id), EMAIL)
@@ -193,7 +193,7 @@ describe('the mail to a list', () => {
     const child = spawn(globalThis.process.execPath, ['test/delisting/child.ts', ...args], {
       stdio: 'inherit',
     })
-    while (sink.mails.length === 0) await sleep(20)
+    await expect.poll(() => sink.mails.length, { timeout: 60_000 }).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await once(child, 'exit')
     sink.behaviour = 'taking'

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RaiseAlert } from '../../src/delisting/notify.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { IP } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startRbldnsd, type Rbldnsd, type Zone } from '../servers/rbldnsd.ts'
@@ -21,6 +22,8 @@ export const EMAIL = 'bl.nordspam.com'
 export const FORM = 'b.barracudacentral.org'
 export const PROVIDER = 'dnsbl-2.uceprotect.net'
 
+const START = new Date('2026-11-21T12:00:00.000Z')
+
 export type Place = {
   lists: Rbldnsd
   dns: DnsServer
@@ -28,8 +31,9 @@ export type Place = {
   fresh: FreshDatabase
   clock: Clock
   /** An instance; the first one unless there are more. */
-  portreeve: DelistingTest
-  alice: string
+  readonly portreeve: DelistingTest
+  /** The token of Alice, whom each test has anew. */
+  readonly alice: string
   /** Starts another instance on the same database. */
   another(options?: { relay?: boolean; raiseAlert?: RaiseAlert }): Promise<DelistingTest>
   /** @param token of the caller; Alice’s by default */
@@ -42,6 +46,8 @@ export type Place = {
     body?: object,
   ): Promise<{ status: number; json: Reply }>
   list(zones: Record<string, Zone | string>): Promise<void>
+  /** Makes everything as it was at the start, for the next test. */
+  reset(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -57,9 +63,8 @@ export async function startPlace(): Promise<Place> {
     startSink(),
     freshDatabase(),
   ])
-  dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
-  dns.records['mail.alice.example A'] = [IP]
-  const clock: Clock = { now: new Date('2026-11-21T12:00:00.000Z') }
+  const clock: Clock = { now: START }
+  const used = new Set<string>()
   const instances: DelistingTest[] = []
   async function another({
     relay = true,
@@ -76,8 +81,35 @@ export async function startPlace(): Promise<Place> {
     instances.push(portreeve)
     return portreeve
   }
-  const portreeve = await another()
-  const alice = await portreeve.addPerson('Alice')
+  let portreeve: DelistingTest
+  let alice: string
+
+  async function list(zones: Record<string, Zone | string>): Promise<void> {
+    const contents = Object.entries(zones).map(([zone, content]): [string, Zone] => [
+      zone,
+      typeof content === 'string' ? { listed: { [IP]: content } } : content,
+    ])
+    for (const [zone] of contents) used.add(zone)
+    await lists.setZones(Object.fromEntries(contents))
+  }
+
+  async function reset(): Promise<void> {
+    // They remember which lists gave no answer.
+    for (const each of instances.splice(0)) await each.stop()
+    await removeEverybody(fresh.db)
+    await fresh.db.deleteFrom('delistingRequest').execute()
+    if (used.size > 0) await lists.setZones(Object.fromEntries([...used].map((zone) => [zone, {}])))
+    used.clear()
+    for (const name of Object.keys(dns.records)) delete dns.records[name]
+    dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
+    dns.records['mail.alice.example A'] = [IP]
+    clock.now = START
+    sink.mails.length = 0
+    sink.behaviour = 'taking'
+    portreeve = await another()
+    alice = await portreeve.addPerson('Alice')
+  }
+  await reset()
 
   async function read(id: string): Promise<Process> {
     return (await portreeve.call(alice, 'GET', `/${id}`)).json.data
@@ -88,8 +120,12 @@ export async function startPlace(): Promise<Place> {
     sink,
     fresh,
     clock,
-    portreeve,
-    alice,
+    get portreeve() {
+      return portreeve
+    },
+    get alice() {
+      return alice
+    },
     another,
     read,
     async begin(body = {}, token = alice) {
@@ -104,15 +140,8 @@ export async function startPlace(): Promise<Place> {
         `/${process.id}/steps/${stepOf(process, zone).id}/${action}`,
         body,
       ),
-    list: (zones) =>
-      lists.setZones(
-        Object.fromEntries(
-          Object.entries(zones).map(([zone, content]) => [
-            zone,
-            typeof content === 'string' ? { listed: { [IP]: content } } : content,
-          ]),
-        ),
-      ),
+    list,
+    reset,
     async stop() {
       for (const each of instances) await each.stop()
       await fresh.drop()

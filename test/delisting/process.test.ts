@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { IP } from '../servers/blacklists.ts'
 import { AUTOMATIC, EMAIL, FORM, PROVIDER, startPlace, stepOf, type Place } from './place.ts'
@@ -10,10 +10,9 @@ const WORDS = {
 }
 
 let place: Place
-beforeEach(async () => {
-  place = await startPlace()
-})
-afterEach(() => place.stop())
+beforeAll(async () => void (place = await startPlace()))
+beforeEach(() => place.reset())
+afterAll(() => place.stop())
 
 describe('a delisting', () => {
   it('has a step for each list that lists the address, and the way out of each', async () => {

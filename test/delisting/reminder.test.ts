@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { EMAIL, startPlace, stepOf, type Place } from './place.ts'
 import type { Process } from './module.ts'
@@ -10,11 +10,12 @@ const WORDS = {
 const DAY = 24
 
 let place: Place
+beforeAll(async () => void (place = await startPlace()))
 beforeEach(async () => {
-  place = await startPlace()
+  await place.reset()
   await place.list({ [EMAIL]: '127.0.0.2 Spam seen at a trap' })
 })
-afterEach(() => place.stop())
+afterAll(() => place.stop())
 
 /** The mail has gone out, and six days have passed. */
 async function waitSixDays(): Promise<Process> {

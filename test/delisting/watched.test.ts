@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { AUTOMATIC, FORM, startPlace, type Place } from './place.ts'
 
 let place: Place
-beforeEach(async () => {
-  place = await startPlace()
-})
-afterEach(() => place.stop())
+beforeAll(async () => void (place = await startPlace()))
+beforeEach(() => place.reset())
+afterAll(() => place.stop())
 
 /** Alice watches the address, and knows where it is listed. */
 async function watch(zones: string[], lists: object = {}): Promise<void> {

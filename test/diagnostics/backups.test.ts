@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBackups } from '../../src/diagnostics/backups/check-backups.ts'
 import { reportBackups } from '../../src/diagnostics/backups/watch-backups.ts'
 import type { ArchiveStatus } from '../../src/store/archive/status.ts'
-import { createAccount } from '../../src/accounts/accounts.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { addAccount } from '../people.ts'
 
 const now = new Date('2026-11-26T12:00:00Z')
 const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000).toISOString()
@@ -46,13 +46,13 @@ describe('backups', () => {
   it('alert administrators once after ten minutes of failures, and when they work again', async () => {
     const password = 'a long enough password'
     const plan = 'free'
-    const ada = await createAccount(fresh.db, {
+    const ada = await addAccount(fresh.db, {
       email: 'ada@people.test',
       password,
       plan,
       admin: true,
     })
-    await createAccount(fresh.db, { email: 'bob@people.test', password, plan })
+    await addAccount(fresh.db, { email: 'bob@people.test', password, plan })
     const alerts = async () =>
       (
         await fresh.db

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startBreakingRelay } from '../alerts/breaking-relay.ts'
-import { aWhile, type AlertsTestOptions, type Person } from '../alerts/module.ts'
+import type { AlertsTestOptions, Person } from '../alerts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { removeEverybody } from '../people.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { countIncidents } from '../../src/alerts/incidents/store.ts'
 import { insertMembership } from '../../src/accounts/workspaces/store.ts'
@@ -22,11 +23,14 @@ let portreeve: DigestTest
 let alice: Person
 
 beforeAll(async () => {
+  database = await freshDatabase()
   sink = await startSink()
 })
-afterAll(() => sink.stop())
+afterAll(async () => {
+  await sink.stop()
+  await database.drop()
+})
 beforeEach(async () => {
-  database = await freshDatabase()
   sink.mails.length = 0
   sink.behaviour = 'taking'
   portreeve = await start()
@@ -34,7 +38,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const instance of instances.splice(0)) await instance.stop()
-  await database.drop()
+  await removeEverybody(database.db)
 })
 
 async function start(options: AlertsTestOptions = {}): Promise<DigestTest> {
@@ -389,7 +393,6 @@ describe('a relay', () => {
     await deliverDigest(portreeve.deps, self(alice), { now: new Date(DUE), signal: stopped })
     expect(sink.mails).toEqual([])
     await portreeve.run(DUE)
-    await aWhile(50)
     expect(sink.mails).toHaveLength(1)
   })
 })

@@ -8,8 +8,8 @@ import { digestHeaders } from '../../src/digest/delivery/email.ts'
 import { renderHtml } from '../../src/digest/render/html.ts'
 import { renderText } from '../../src/digest/render/text.ts'
 import { sendMail } from '../../src/net/smtp.ts'
-import { createAccount } from '../../src/accounts/accounts.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { addAccount } from '../people.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { fillBusyWeek } from './fill.ts'
 import { READERS } from './module.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   ;[database, sink] = await Promise.all([freshDatabase(), startSink()])
   const { db } = database
   const email = 'alice@people.test'
-  const { id } = await createAccount(db, { email, password: 'a password', plan: 'pro' })
+  const { id } = await addAccount(db, { email, password: 'a password', plan: 'pro' })
   const member = { workspaceId: id, accountId: id }
   await fillBusyWeek(db, member, NOW)
   const period = { from: new Date('2026-11-16T08:00:00Z'), to: new Date(NOW) }

@@ -1,12 +1,12 @@
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type TestService } from '../service.ts'
 
 let portreeve: TestService
 let token: string
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   ;({ token } = await portreeve.addPerson('Alice'))
 })
 afterAll(() => portreeve.stop())

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestService, type TestService, type Person } from '../service.ts'
+import { sharedService, startTestService, type TestService, type Person } from '../service.ts'
 
 let portreeve: TestService
 let alice: Person
 
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   alice = await portreeve.addPerson('Alice')
 })
 afterAll(() => portreeve.stop())

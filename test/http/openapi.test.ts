@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formattedJson } from '../../scripts/formatted.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, type TestService } from '../service.ts'
 
 type Operation = {
   operationId?: string
@@ -21,7 +21,7 @@ type Document = {
 let portreeve: TestService
 let document: Document
 beforeAll(async () => {
-  portreeve = await startTestService()
+  portreeve = await sharedService()
   document = (await (await portreeve.request('/openapi.json')).json()) as Document
 })
 afterAll(() => portreeve.stop())

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { startTestService, type TestService } from '../service.ts'
+import { sharedService, startTestService, type TestService } from '../service.ts'
 
 describe('/.well-known/security.txt', () => {
   let portreeve: TestService
@@ -26,7 +26,7 @@ describe('/.well-known/security.txt', () => {
     expect(days).toBeLessThan(365)
   })
   it('does not exist without a contact', async () => {
-    portreeve = await startTestService()
+    portreeve = await sharedService()
     expect((await portreeve.request('/.well-known/security.txt')).status).toBe(404)
   })
 })

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import * as consume from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CLOSING_DRAIN_MS, STOP_GRACE_MS } from '../../src/http/limits/server-limits.ts'
 import { closeWithin, listen } from '../../src/http/listen.ts'
@@ -9,6 +8,8 @@ import { createServer, type App } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 
 let app: App
+/** The request for `/slow`: `begun` once it runs, and answered after `answer`. */
+let slow: { begun: PromiseWithResolvers<void>; answer: PromiseWithResolvers<void> }
 const sockets: Socket[] = []
 afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()))
 
@@ -20,8 +21,10 @@ async function start(): Promise<number> {
     isUnavailable: () => false,
     isReady: async () => true,
   })
+  slow = { begun: Promise.withResolvers(), answer: Promise.withResolvers() }
   app.get('/slow', async () => {
-    await sleep(1_000)
+    slow.begun.resolve()
+    await slow.answer.promise
     return { slow: true }
   })
   await listen(app, '127.0.0.1', 0)
@@ -124,8 +127,11 @@ describe('a stopping server', () => {
     const busy = await open(port, `${HEAD}\r\n`)
     let answer = ''
     busy.on('data', (bytes: Buffer) => (answer += bytes.toString()))
-    await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
-    expect(await stop()).toBeLessThan(STOP_GRACE_MS / 2)
+    await slow.begun.promise
+    const stopped = stop()
+    await expect.poll(() => app.server.listening).toBe(false)
+    slow.answer.resolve()
+    expect(await stopped).toBeLessThan(STOP_GRACE_MS / 2)
     await expect.poll(() => answer).toContain('{"slow":true}')
     // A proxy would send its next request on a connection that is about to be closed.
     expect(answer).toMatch(LAST_ANSWER)

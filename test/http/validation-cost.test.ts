@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService, type Person } from '../service.ts'
 
@@ -96,15 +95,17 @@ describe('an invalid request', () => {
         : 'application/x-ndjson'
       : 'application/json'
     const init = { method: 'POST', body, token: mallory.token, headers: { 'content-type': type } }
-    const wrong = timed(portreeve.request(path, init))
-    await sleep(20)
-    const beside = await timed(portreeve.request('/api/v1/account', { token: alice.token }))
+    let isAnswered = false
+    const wrong = timed(portreeve.request(path, init)).finally(() => (isAnswered = true))
+    do {
+      const beside = await timed(portreeve.request('/api/v1/account', { token: alice.token }))
+      expect(beside).toMatchObject({ status: 200 })
+      expect(beside.ms).toBeLessThan(MAX_MS)
+    } while (!isAnswered)
     const { ms, status, bytes } = await wrong
     expect([400, 404, 409, 413, 422]).toContain(status)
     expect(bytes).toBeLessThan(MAX_ANSWER_BYTES)
     expect(ms).toBeLessThan(MAX_MS)
-    expect(beside).toMatchObject({ status: 200 })
-    expect(beside.ms).toBeLessThan(MAX_MS)
   })
 
   it('names up to ten problems', async () => {

@@ -54,6 +54,7 @@ export type PasswordResetOptions = {
   secretKey: string
   baseUrl: string
   isPasswordSignInOn: boolean
+  passwordCost?: number | undefined
 }
 
 /** Resets forgotten passwords by email. */
@@ -64,6 +65,7 @@ export function createPasswordReset({
   secretKey,
   baseUrl,
   isPasswordSignInOn,
+  passwordCost,
 }: PasswordResetOptions) {
   return {
     /**
@@ -105,7 +107,7 @@ export function createPasswordReset({
       const isCurrent = (await digestPassword(db, accountId)) === passwordDigest
       if (account?.id !== accountId || account.disabledAt || !isCurrent)
         throw new Fault('forbidden', INVALID_LINK)
-      await setPasswordOf(db, account, password)
+      await setPasswordOf(db, account, password, passwordCost)
       notices.send('passwordChanged', account, origin)
     },
   }

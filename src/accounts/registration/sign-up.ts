@@ -28,12 +28,20 @@ export type SignUpOptions = {
   baseUrl: string
   secretKey: string
   plan: Plan
+  passwordCost?: number | undefined
 }
 
 export type SignUp = ReturnType<typeof createSignUp>
 
 /** Handles open sign-up without revealing which addresses have accounts. */
-export function createSignUp({ db, mailer, baseUrl, secretKey, plan }: SignUpOptions) {
+export function createSignUp({
+  db,
+  mailer,
+  baseUrl,
+  secretKey,
+  plan,
+  passwordCost,
+}: SignUpOptions) {
   function linkFor(account: NewAccount): string {
     const options = { secretKey, context: CONTEXT, lifetimeMs: LINK_LIFETIME_MS }
     return `${baseUrl}/sign-up#${sealUntil(account, options)}`
@@ -53,7 +61,10 @@ export function createSignUp({ db, mailer, baseUrl, secretKey, plan }: SignUpOpt
      */
     async request(input: { email: string; password: string; name: string }): Promise<void> {
       await withRoundedDuration(async () => {
-        const account = await prepareAccount({ ...input, plan, emailVerified: mailer.isOn })
+        const account = await prepareAccount(
+          { ...input, plan, emailVerified: mailer.isOn },
+          passwordCost,
+        )
         if (mailer.isOn)
           mailer.send(mailFor(account, (await findAccountByEmail(db, account.email)) !== undefined))
         else await db.transaction().execute((trx) => insertAccount(trx, account))

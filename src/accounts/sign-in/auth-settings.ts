@@ -24,6 +24,7 @@ export type AuthOptions = {
   signUp?: SignUp
   /** Called with the account's id after a change of the account or of its sessions. */
   onChange: (accountId: string) => Promise<void>
+  passwordCost?: number | undefined
 }
 
 /** Whether visitors can create an account with a password. */

@@ -40,6 +40,7 @@ export function openLibrary({
   isDisabled = async () => false,
   signUp,
   onChange,
+  passwordCost,
 }: AuthOptions) {
   const failures = new AsyncLocalStorage<{ error?: unknown }>()
 
@@ -73,7 +74,10 @@ export function openLibrary({
       disableSignUp: true,
       minPasswordLength: PASSWORD_LENGTH.minLength,
       maxPasswordLength: PASSWORD_LENGTH.maxLength,
-      password: { hash: hashPassword, verify: verifyPassword },
+      password: {
+        hash: (password) => hashPassword(password, passwordCost),
+        verify: verifyPassword,
+      },
     },
     hooks: {
       before: createAuthMiddleware(async ({ path, body }) => {

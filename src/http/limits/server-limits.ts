@@ -12,8 +12,11 @@ export const REQUEST_TIMEOUT_MS = MINUTE_MS
 /** Time for running requests to finish when the service stops. */
 export const STOP_GRACE_MS = 10_000
 
-/** Time to accept the connections that wait for it before the ports are closed. */
-export const CLOSING_ACCEPT_MS = 250
+/**
+ * Turns of the event loop in which waiting connections are accepted before the ports are closed. A
+ * port accepts one in each, and up to 511 wait there. A time would be too short on a busy machine.
+ */
+export const CLOSING_ACCEPT_TURNS = 511
 
 /**
  * Time for which requests on kept-alive and new connections are answered when the service stops. A

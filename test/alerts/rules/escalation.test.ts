@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { raiseResolved } from '../../../src/alerts/raise.ts'
 import { escalateDue } from '../../../src/alerts/rules/escalation/escalate.ts'
-import { aWhile, until } from '../module.ts'
+import { until } from '../module.ts'
 import { startRules, type RulesTest } from './rules-test.ts'
 
 type Channel = Awaited<ReturnType<RulesTest['addChannel']>>
@@ -246,7 +246,6 @@ describe('an incident', () => {
     await test.first.call(test.alice.token, 'DELETE', `alerts/rules/${json.data.id}`)
     await passTime()
     await escalateNow()
-    await aWhile(50)
     expect(await escalated()).toBe(0)
   })
 })
