@@ -402,7 +402,7 @@ const LISTS: List[] = [
     read: (path) =>
       readByCursor(
         `${path}&limit=100`,
-        ({ nextCursor }, _last, count) => count > 0 && `&cursor=${String(nextCursor)}`,
+        ({ nextCursor }) => typeof nextCursor === 'string' && `&cursor=${nextCursor}`,
       ),
   },
   {
@@ -612,17 +612,17 @@ async function readPages(path: string): Promise<Row[]> {
   return found
 }
 
-/** @param next the query of the next page by an answer, its last row and the number of its rows */
+/** @param next the query of the next page by an answer and its last row */
 async function readByCursor(
   path: string,
-  next: (answer: Row, last: Row, count: number) => unknown,
+  next: (answer: Row, last: Row) => unknown,
 ): Promise<Row[]> {
   const found: Row[] = []
   for (let query: unknown = ''; typeof query === 'string';) {
     const answer = await ask(path + query)
     const rows = rowsIn(answer)
     found.push(...rows)
-    query = rows.length > 0 && next(answer, rows.at(-1) as Row, rows.length)
+    query = rows.length > 0 && next(answer, rows.at(-1) as Row)
   }
   return found
 }
