@@ -476,6 +476,8 @@ describe('migrations over HTTP', () => {
       await ends(id, 'failed')
     }
     await picky.stop()
+    const kept = 'select from migration_error where migration_id = $1'
+    expect((await fresh.pool.query(kept, [id])).rowCount).toBe(1)
     // One for each failure.
     expect(await alerts()).toEqual(Array.from({ length: 2 }, () => failureOf(id, big)))
   })
