@@ -293,6 +293,7 @@ describe('after a crash', () => {
 
   it('starts over when the first start was killed', async () => {
     const child = spawn(process.execPath, [CHILD, dataDir], { stdio: 'ignore' })
+    children.push(child)
     await expect.poll(() => initdbsOf(dataDir).length, { interval: 5 }).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await once(child, 'exit')
