@@ -23,6 +23,7 @@ import { findBinaries, findPackage } from '../../src/store/embedded/binaries.ts'
 import { prepareFolder } from '../../src/store/embedded/folder.ts'
 import { processesOf } from '../../src/store/embedded/leftovers.ts'
 import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
+import { initdbsOf } from './initdbs.ts'
 
 const log = createLog('silent')
 const CHILD = join(import.meta.dirname, 'embedded.child.ts')
@@ -52,8 +53,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const embedded of running.splice(0)) await embedded.stop()
   for (const child of children.splice(0)) child.kill('SIGKILL')
-  for (const pid of processesOf(join(dataDir, 'postgres'))) process.kill(pid, 'SIGKILL')
-  await vi.waitFor(() => expect(processesOf(join(dataDir, 'postgres'))).toEqual([]))
+  await killServer()
   rmSync(dataDir, { recursive: true, maxRetries: 3 })
 })
 
@@ -74,6 +74,18 @@ async function startChild(): Promise<Service> {
   children.push(child)
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return { child, said: JSON.parse(line) as Said }
+}
+
+/** Kills the server and its children, which also end by themselves without it. */
+async function killServer(): Promise<void> {
+  for (const pid of processesOf(join(dataDir, 'postgres'))) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+  await vi.waitFor(() => expect(processesOf(join(dataDir, 'postgres'))).toEqual([]))
 }
 
 async function killService({ child }: Service): Promise<void> {
@@ -281,9 +293,8 @@ describe('after a crash', () => {
 
   it('starts over when the first start was killed', async () => {
     const child = spawn(process.execPath, [CHILD, dataDir], { stdio: 'ignore' })
-    const unfinished = () => readdirSync(dataDir).filter((name) => name.includes('postgres.new-'))
-    const initdbs = () => unfinished().flatMap((name) => processesOf(join(dataDir, name)))
-    await expect.poll(() => initdbs().length, { interval: 5 }).toBeGreaterThan(0)
+    children.push(child)
+    await expect.poll(() => initdbsOf(dataDir).length, { interval: 5 }).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await once(child, 'exit')
     expect(readdirSync(dataDir)).not.toContain('postgres')
@@ -291,7 +302,7 @@ describe('after a crash', () => {
     const embedded = await start()
     expect(await ask(embedded.url, 'select 1')).toEqual([1])
     await embedded.stop()
-    await expect.poll(initdbs).toEqual([])
+    await expect.poll(() => initdbsOf(dataDir)).toEqual([])
     await start()
     expect(readdirSync(dataDir)).toEqual(['postgres'])
   })
@@ -374,8 +385,7 @@ describe('a folder that is used otherwise', () => {
 
 async function killAll(service: Service): Promise<void> {
   await killService(service)
-  for (const pid of processesOf(join(dataDir, 'postgres'))) process.kill(pid, 'SIGKILL')
-  await vi.waitFor(() => expect(processesOf(join(dataDir, 'postgres'))).toEqual([]))
+  await killServer()
 }
 
 function capabilitiesOf(pid: number | undefined): bigint {

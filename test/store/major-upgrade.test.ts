@@ -24,6 +24,7 @@ import { end, launch } from '../../src/store/embedded/launch.ts'
 import { processesOf } from '../../src/store/embedded/leftovers.ts'
 import { isRoot, unprivilegedUser } from '../../src/store/embedded/user.ts'
 import { openMigrated } from '../../src/store/migrate.ts'
+import { initdbsOf } from './initdbs.ts'
 import { makeOldFolder } from './old-folder.ts'
 import { countRows } from './old-rows.ts'
 
@@ -187,9 +188,7 @@ describe('a data folder of PostgreSQL 15', () => {
       }
       // An initdb that outlives its killed parent still writes to its folder; the next start after
       // its end removes it.
-      const unfinished = () => readdirSync(dataDir).filter((name) => name.includes('.new-'))
-      const writers = () => unfinished().flatMap((name) => processesOf(join(dataDir, name)))
-      await expect.poll(writers, { timeout: 60_000 }).toEqual([])
+      await expect.poll(() => initdbsOf(dataDir), { timeout: 60_000 }).toEqual([])
       const { url } = await start()
       expect(await ask(url, SUM)).toEqual(before.sum)
       expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
