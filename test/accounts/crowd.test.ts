@@ -3,7 +3,9 @@ import { startTestService, type TestService } from '../service.ts'
 
 let portreeve: TestService
 beforeAll(async () => {
-  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.0/8' })
+  // At the usual cost of hashing, which is what could delay the others.
+  const options = { passwordCost: undefined }
+  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.0/8' }, undefined, options)
 })
 afterAll(() => portreeve.stop())
 

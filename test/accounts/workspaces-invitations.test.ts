@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const addPerson = (name: string) => portreeve.addPerson(`${name}${++count}`)
 
-/** Of the session of each person, which all instances accept: a sign-in hashes the password. */
+/** Of the session of each person, which all instances accept. */
 const cookies = new Map<string, Promise<string>>()
 
 function cookieOf(person: Person): Promise<string> {
