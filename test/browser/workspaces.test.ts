@@ -198,8 +198,9 @@ describe('a person with two workspaces', () => {
     await his.goto('/hooks')
     await his.getByRole('button', { name: 'Create' }).first().click()
     await his.waitForURL(/\/hooks\/.+/)
-    await switcher(his).focus()
-    await his.keyboard.press('Enter')
+    // A screen takes the focus once it is there.
+    await untilLoaded(his)
+    await switcher(his).press('Enter')
     await dialog(his).waitFor()
     await his.keyboard.press('ArrowDown')
     await his.keyboard.press('Enter')
