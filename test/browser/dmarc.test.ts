@@ -289,8 +289,7 @@ describe('the DMARC screens with the keyboard only', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
       'v=DMARC1; p=none; rua=mailto:',
     )
-    await page.getByRole('link', { name: 'Summary' }).focus()
-    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Summary' }).press('Enter')
     await page.getByText('No messages reported yet').waitFor()
     await page.goto('/dmarc')
     await page.getByRole('link', { name: 'klara.test' }).waitFor()
@@ -301,8 +300,7 @@ describe('the DMARC screens with the keyboard only', () => {
     ])
     await chooser.setFiles([file('report.xml', aggregate({ domain: 'klara.test' }))])
     await page.getByText('1 report stored.').waitFor()
-    await page.getByRole('link', { name: 'klara.test' }).focus()
-    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'klara.test' }).press('Enter')
     await page.getByRole('link', { name: '192.0.2.1', exact: true }).waitFor()
     await page.keyboard.press('j')
     await tabTo(page, '192.0.2.1')

@@ -2,7 +2,14 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sharedService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
-import { accessibilityFaults, overflow, signedIn, tabTo, type Visit } from './browsing.ts'
+import {
+  accessibilityFaults,
+  overflow,
+  signedIn,
+  tabTo,
+  untilLoaded,
+  type Visit,
+} from './browsing.ts'
 
 let browser: Browser
 let portreeve: TestService
@@ -29,6 +36,8 @@ const focused = () => page.evaluate<string>('document.activeElement.textContent'
 async function begin(path: string, name: string): Promise<void> {
   await page.goto(path)
   await heading(name).waitFor()
+  // What is drawn again loses the focus.
+  await untilLoaded(page)
 }
 
 describe('Ctrl-K', () => {
@@ -71,8 +80,7 @@ describe('Ctrl-K', () => {
 
   it('shows that nothing matches, and Escape returns the focus', async () => {
     await begin('/account', 'Account')
-    await page.getByRole('button', { name: 'Sign out' }).focus()
-    await page.keyboard.press('ControlOrMeta+k')
+    await page.getByRole('button', { name: 'Sign out' }).press('ControlOrMeta+k')
     await page.keyboard.type('xyzzy')
     await page.getByText('No results for “xyzzy”').waitFor()
     await page.keyboard.press('Escape')
@@ -136,8 +144,7 @@ describe('single-key shortcuts', () => {
   it('can be turned off, while Ctrl-K still works', async () => {
     await begin('/account', 'Account')
     await page.getByLabel('Single-key shortcuts').uncheck()
-    await page.getByRole('heading', { level: 1 }).focus()
-    await page.keyboard.press('g')
+    await page.getByRole('heading', { level: 1 }).press('g')
     await page.keyboard.press('t')
     await page.keyboard.press('?')
     await page.keyboard.press('ControlOrMeta+k')
@@ -161,8 +168,7 @@ describe('with the keyboard alone', () => {
 
   it('a new screen focuses its heading', async () => {
     await begin('/home', 'Overview')
-    await page.getByRole('link', { name: 'Account', exact: true }).focus()
-    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Account', exact: true }).press('Enter')
     await heading('Account').waitFor()
     expect(await focused()).toBe('Account')
     expect(await page.title()).toBe('Account · Portreeve')
