@@ -9,7 +9,7 @@ export const MINUTE_SECONDS = 60
 export const HOUR_SECONDS = 60 * MINUTE_SECONDS
 export const DAY_SECONDS = 24 * HOUR_SECONDS
 
-/** The same time months before: on the last day of the month where that month has no such day. */
+/** The same time months before: on the last day of a month that is too short. */
 export function monthsBefore(date: Date, months: number): Date {
   const before = new Date(date)
   before.setUTCMonth(before.getUTCMonth() - months)

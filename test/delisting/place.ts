@@ -32,7 +32,7 @@ export type Place = {
   clock: Clock
   /** An instance; the first one unless there are more. */
   readonly portreeve: DelistingTest
-  /** The token of Alice, whom each test has anew. */
+  /** The token of Alice, who is added before each test. */
   readonly alice: string
   /** Starts another instance on the same database. */
   another(options?: { relay?: boolean; raiseAlert?: RaiseAlert }): Promise<DelistingTest>
