@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sanitizeForTerminal, table, width } from '../../src/cli/text.ts'
+import { anyText } from '../any-text.ts'
 
 describe('text at a terminal', () => {
   it('aligns columns with and without colors', () => {
@@ -18,7 +19,7 @@ describe('text at a terminal', () => {
   it('removes escape sequences, control characters and direction marks from text of strangers', () => {
     expect(sanitizeForTerminal('a\u001b[2Jb\u202ec\r\nd')).toBe('ab\uFFFDc\uFFFD\uFFFDd')
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(anyText(), (text) => {
         // eslint-disable-next-line no-control-regex
         expect(sanitizeForTerminal(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
       }),

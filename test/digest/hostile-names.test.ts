@@ -13,6 +13,7 @@ import { addAccount } from '../people.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { fillBusyWeek } from './fill.ts'
 import { READERS } from './module.ts'
+import { anyText } from '../any-text.ts'
 
 const BASE_URL = 'https://portreeve.example.com'
 const NOW = '2026-11-23T08:00:00Z'
@@ -94,7 +95,7 @@ const HOSTILE_PARTS = [
 const HOSTILE = fc
   .oneof(
     fc.array(fc.constantFrom(...HOSTILE_PARTS), { maxLength: 8 }).map((parts) => parts.join('')),
-    fc.string({ unit: 'binary', maxLength: 300 }),
+    anyText({ maxLength: 300 }),
   )
   .map((text) => `${text.toWellFormed()}x`)
 const NAMES = fc.array(HOSTILE, { minLength: 7, maxLength: 7 })

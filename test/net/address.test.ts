@@ -10,6 +10,7 @@ import {
   reverseName,
 } from '../../src/net/address.ts'
 import { readConfig } from '../../src/config.ts'
+import { anyText } from '../any-text.ts'
 
 function nameOf(input: string): string {
   const host = parseHost(input)
@@ -103,7 +104,7 @@ describe('a host as users type it', () => {
       ' ',
     )
     const inputs = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
     )
     fc.assert(

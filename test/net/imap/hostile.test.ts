@@ -13,6 +13,7 @@ import {
 } from '../../../src/net/imap/connection/refusals.ts'
 import { createWire, type Wire } from '../../../src/net/imap/connection/wire.ts'
 import { within } from '../../protocols/reports/hostile.ts'
+import { anyText } from '../../any-text.ts'
 
 const PIECES = [
   '* ',
@@ -52,7 +53,7 @@ const PIECES = [
 const answers = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...PIECES) },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
+    { weight: 1, arbitrary: anyText({ maxLength: 8 }) },
   ),
   {
     maxLength: 40,
