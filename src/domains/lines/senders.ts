@@ -1,10 +1,12 @@
 import { joinItems } from '../../protocols/advice.ts'
-import { permitsNoSender } from '../../protocols/spf/spf-record.ts'
+import { openAdvice } from '../../protocols/spf/spf-advice.ts'
+import type { Senders } from '../../protocols/spf/spf-senders.ts'
+import { nodesOf, whyPermerror } from '../../protocols/spf/spf-tree.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { MAX_SENDER_NETWORKS } from '../limits.ts'
-import { formatNetwork, type Senders } from '../senders.ts'
+import { formatNetwork } from '../senders.ts'
 import type { Evidence } from '../shapes.ts'
-import { counted, unanswered, unused, type Line, type LineResult } from './line.ts'
+import { counted, messagesOf, unanswered, unused, type Line, type LineResult } from './line.ts'
 
 /** IPv4 addresses that one organisation rarely needs: the size of a /12. */
 const MANY_ADDRESSES = 2 ** 20
@@ -23,31 +25,45 @@ async function checkSenders(context: DomainContext): Promise<LineResult> {
       state: 'warning',
       summary: 'Without an SPF record, the servers that may send are not known.',
     }
-  if (permitsNoSender(root.record)) return unused('SPF permits no server to send.')
   const senders = await context.senders()
-  const isIncomplete = truncated || senders.failedTerms.length > 0
+  const { networks, open, dependentTerms, failedTerms, ipv4Count } = senders
+  const evidence = networks.slice(0, MAX_SENDER_NETWORKS).map(evidenceOf)
+  const details = detailsOf(senders, truncated)
+  const [first, ...others] = messagesOf(openAdvice(open))
+  if (first !== undefined)
+    return { state: 'bad', summary: first, details: [...others, ...details], evidence }
+  const isIncomplete = truncated || failedTerms.length > 0
+  const isBroken = nodesOf(root).some((node) => whyPermerror(node) !== null)
+  if (networks.length + dependentTerms.length === 0 && !isIncomplete && !isBroken)
+    return unused('SPF permits no server to send.')
   return {
-    state: isIncomplete ? 'unknown' : senders.ipv4Count > MANY_ADDRESSES ? 'warning' : 'good',
-    summary: summaryOf(senders, isIncomplete),
-    details: detailsOf(senders, truncated),
-    evidence: senders.networks.slice(0, MAX_SENDER_NETWORKS).map(evidenceOf),
+    state: isBroken || ipv4Count > MANY_ADDRESSES ? 'warning' : isIncomplete ? 'unknown' : 'good',
+    summary: summaryOf(senders, isIncomplete, isBroken),
+    details,
+    evidence,
   }
 }
 
-function summaryOf({ networks, ipv4Count }: Senders, isIncomplete: boolean): string {
-  const v6 = networks.filter(({ family }) => family === 6).length
-  const parts = [
+function summaryOf(
+  { ipv4Count, ipv6Networks }: Senders,
+  isIncomplete: boolean,
+  isBroken: boolean,
+): string {
+  const addresses = [
     counted(ipv4Count, 'IPv4 address', 'IPv4 addresses'),
-    ...(v6 > 0 ? [counted(v6, 'IPv6 network')] : []),
-  ]
-  return `SPF permits ${isIncomplete ? 'at least ' : ''}${parts.join(' and ')} to send.`
+    ...(ipv6Networks > 0 ? [counted(ipv6Networks, 'IPv6 network')] : []),
+  ].join(' and ')
+  const atLeast = isIncomplete ? 'at least ' : ''
+  return isBroken
+    ? `The SPF record names ${atLeast}${addresses}, but fails with permerror.`
+    : `SPF permits ${atLeast}${addresses} to send.`
 }
 
 function detailsOf(senders: Senders, truncated: boolean): string[] {
-  const { networks, dependentTerms, failedTerms, ipv4Count } = senders
+  const { networks, open, dependentTerms, failedTerms, ipv4Count } = senders
   const omitted = networks.length - MAX_SENDER_NETWORKS
   return [
-    ...(ipv4Count > MANY_ADDRESSES
+    ...(ipv4Count > MANY_ADDRESSES && open.length === 0
       ? ['So many addresses include servers of strangers. Remove services that no longer send.']
       : []),
     ...(omitted > 0 ? [`${counted(omitted, 'more network')} not shown.`] : []),
