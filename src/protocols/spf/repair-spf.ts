@@ -225,10 +225,15 @@ export function meansMechanism(text: string): boolean {
 
 const isMechanismName = (name: string) => MECHANISMS.some((known) => known === name)
 
-/** Whether a target has no character that neither a host name nor a macro can have. */
+/**
+ * Whether a target has no character that neither a host name nor a macro can have. An IPv6 address
+ * that ends in an IPv4 one may have a colon too many.
+ */
 function isPlain({ value }: SpfTerm): boolean {
-  const host = (value ?? '').replaceAll(MACRO, '')
-  return value === null || isIPv6(value) || (/^[\w.-]*$/.test(host) && !/-all\.?$/i.test(host))
+  if (value === null) return true
+  if (isIPv6(value)) return !value.includes('.')
+  const host = value.replaceAll(MACRO, '')
+  return /^[\w.-]*$/.test(host) && !/-all\.?$/i.test(host)
 }
 
 /** Writes a term with the name, the sign and the address family that are meant. */

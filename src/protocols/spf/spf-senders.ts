@@ -47,8 +47,8 @@ export type Senders = {
   permits(address: string): boolean
 }
 
-/** Addresses of a family that only strangers can have together: an IPv4 /7, an IPv6 /15. */
-const OPEN_FROM = { 4: 1n << 25n, 6: 1n << 113n }
+/** More addresses than one organisation has: one and a half IPv4 /8, an IPv6 /15. */
+const OPEN_FROM = { 4: 3n << 23n, 6: 1n << 113n }
 
 /** Networks that are collected; a record of 64 KiB has some four thousand. */
 const MAX_NETWORKS = 20_000
@@ -179,16 +179,22 @@ function isChosenBySender({ name, value }: SpfTerm): boolean {
   )
 }
 
-/** The terms that permit most, until those left permit only what one organisation can have. */
+/**
+ * The terms that permit most, alone or together, until those left permit only what one organisation
+ * can have.
+ */
 function openTerms(shares: Share[]): OpenTerm[] {
   const open = new Set<Share>()
   for (const family of [4, 6] as const) {
+    const limit = OPEN_FROM[family]
     const sizes = shares.map((share) => ({ share, size: countAddresses(share.ranges, family) }))
-    let left = sizes.reduce((sum, { size }) => sum + size, 0n)
-    for (const { share, size } of sizes.toSorted((a, b) => (a.size < b.size ? 1 : -1))) {
-      if (left < OPEN_FROM[family]) break
+    const total = sizes.reduce((sum, { size }) => sum + size, 0n)
+    if (total < limit) continue
+    let named = 0n
+    for (const { share, size } of sizes.toSorted((one, other) => compare(other.size, one.size))) {
+      if (named >= limit && total - named < limit) break
       open.add(share)
-      left -= size
+      named += size
     }
   }
   return shares
@@ -213,5 +219,10 @@ function countOutermost(networks: SenderNetwork[]): number {
   return count
 }
 
-const byStart = (one: AddressRange, other: AddressRange) =>
-  one.first < other.first || (one.first === other.first && one.last > other.last) ? -1 : 1
+function byStart(one: AddressRange, other: AddressRange): number {
+  return compare(one.first, other.first) || compare(other.last, one.last)
+}
+
+function compare(one: bigint, other: bigint): number {
+  return one < other ? -1 : Number(one > other)
+}
