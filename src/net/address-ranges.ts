@@ -25,9 +25,9 @@ export function countAddresses(ranges: readonly AddressRange[], family: 4 | 6): 
 /** A set of addresses. */
 export type AddressSet = {
   /** Removes addresses. @returns those that were in the set */
-  take(range: AddressRange): AddressRange[]
-  overlaps(range: AddressRange): boolean
-  copy(): AddressSet
+  take: (range: AddressRange) => AddressRange[]
+  overlaps: (range: AddressRange) => boolean
+  copy: () => AddressSet
 }
 
 /** @param initial ranges that do not overlap, of one family each */

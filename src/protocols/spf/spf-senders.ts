@@ -44,7 +44,7 @@ export type Senders = {
   dependentTerms: string[]
   /** Terms whose addresses could not be looked up. */
   failedTerms: string[]
-  permits(address: string): boolean
+  permits: (address: string) => boolean
 }
 
 /** More addresses than one organisation has: one and a half IPv4 /8, an IPv6 /15. */

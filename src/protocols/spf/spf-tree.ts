@@ -93,7 +93,9 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     const [children, explanation] = await Promise.all([
       Promise.all(terms.filter(leadsToRecord).map((term) => lead(term, node.domain, path))),
       path.length === 1 ? explain(record) : null,
-      Promise.all(terms.map((term) => (term.kind === 'mechanism' ? probe(term, node) : null))),
+      Promise.all(
+        terms.filter((term) => term.kind === 'mechanism').map((term) => probe(term, node)),
+      ),
     ])
     return {
       ...node,
