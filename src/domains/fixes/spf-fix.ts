@@ -50,7 +50,9 @@ function changesOf(records: SpfRecord[], value: string): RecordChange[] {
       ? `With ${records.length} SPF records, SPF fails with permerror (RFC 7208, 4.5). They become one.`
       : null
   const removed = difference(published, proposed)
-  const moved = idleTerms(records).filter(({ text }) => !removed.includes(text))
+  const moved = idleTerms(records).filter(
+    ({ name, text }) => name !== 'all' && !removed.includes(text),
+  )
   return [
     ...(merged === null ? [] : [{ removed: null, added: null, reason: merged }]),
     ...removed.map((term) => ({ removed: term, added: null, reason: reasonFor(term, records) })),
@@ -91,7 +93,7 @@ function reasonFor(text: string, records: SpfRecord[]): string {
   const error = records.flatMap(({ errors }) => errors).find((one) => one.text === text)
   if (error) return `It makes the whole record fail: ${error.message}.`
   const term = records.flatMap(({ terms }) => terms).find((one) => one.text === text)
-  if (term?.name === 'all') return reasonForAll(term.text, records.length)
+  if (term?.name === 'all') return reasonForAll(term.text)
   if (term?.name === 'redirect')
     return records.length > 1
       ? 'In a merged record, include takes its place.'
@@ -111,10 +113,10 @@ function isAboutEveryone(reason: string): boolean {
   return reason === REASON_WIDE || reason === REASON_PLUS_ALL
 }
 
-function reasonForAll(text: string, count: number): string {
+function reasonForAll(text: string): string {
   if (/^\+?all$/i.test(text)) return REASON_PLUS_ALL
   if (text.startsWith('?')) return '?all is neutral about spoofed mail.'
-  return count > 1 ? 'A record ends with one all; the strictest one stays.' : 'It is repeated.'
+  return 'A record ends with one all; the strictest one stays.'
 }
 
 function reasonForNew(term: string): string {

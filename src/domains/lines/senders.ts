@@ -1,7 +1,7 @@
 import { joinItems } from '../../protocols/advice.ts'
 import { openAdvice } from '../../protocols/spf/spf-advice.ts'
 import type { Senders } from '../../protocols/spf/spf-senders.ts'
-import { nodesOf, whyPermerror } from '../../protocols/spf/spf-tree.ts'
+import { isBroken } from '../../protocols/spf/spf-tree.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { MAX_SENDER_NETWORKS } from '../limits.ts'
 import { formatNetwork } from '../senders.ts'
@@ -18,7 +18,8 @@ export const sendersLine: Line = {
 }
 
 async function checkSenders(context: DomainContext): Promise<LineResult> {
-  const { root, truncated } = await context.spf()
+  const tree = await context.spf()
+  const { root, truncated } = tree
   if (root.error) return unanswered('The SPF record', root.error)
   if (!root.record)
     return {
@@ -33,12 +34,12 @@ async function checkSenders(context: DomainContext): Promise<LineResult> {
   if (first !== undefined)
     return { state: 'bad', summary: first, details: [...others, ...details], evidence }
   const isIncomplete = truncated || failedTerms.length > 0
-  const isBroken = nodesOf(root).some((node) => whyPermerror(node) !== null)
-  if (networks.length + dependentTerms.length === 0 && !isIncomplete && !isBroken)
+  const fails = isBroken(tree)
+  if (networks.length + dependentTerms.length === 0 && !isIncomplete && !fails)
     return unused('SPF permits no server to send.')
   return {
-    state: isBroken || ipv4Count > MANY_ADDRESSES ? 'warning' : isIncomplete ? 'unknown' : 'good',
-    summary: summaryOf(senders, isIncomplete, isBroken),
+    state: fails || ipv4Count > MANY_ADDRESSES ? 'warning' : isIncomplete ? 'unknown' : 'good',
+    summary: summaryOf(senders, isIncomplete, fails),
     details,
     evidence,
   }
@@ -47,14 +48,14 @@ async function checkSenders(context: DomainContext): Promise<LineResult> {
 function summaryOf(
   { ipv4Count, ipv6Networks }: Senders,
   isIncomplete: boolean,
-  isBroken: boolean,
+  fails: boolean,
 ): string {
   const addresses = [
     counted(ipv4Count, 'IPv4 address', 'IPv4 addresses'),
     ...(ipv6Networks > 0 ? [counted(ipv6Networks, 'IPv6 network')] : []),
   ].join(' and ')
   const atLeast = isIncomplete ? 'at least ' : ''
-  return isBroken
+  return fails
     ? `The SPF record names ${atLeast}${addresses}, but fails with permerror.`
     : `SPF permits ${atLeast}${addresses} to send.`
 }

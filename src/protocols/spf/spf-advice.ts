@@ -163,17 +163,16 @@ export function openAdvice(open: OpenTerm[], publish?: Publish): Advice[] {
 
 /** What happens to servers that no term permits. */
 function allAdvice(root: SpfNode, publish?: Publish): Advice[] {
-  const { record } = lastRecord(root)
-  const all = record && allOf(record)
-  if (!record || all?.qualifier === '+') return []
-  if (!all) {
-    const message =
-      'The record has no all mechanism, so SPF is neutral about servers that it does not list. End it with ~all or -all.'
-    return [warning(message, publish)]
-  }
-  return all.qualifier === '?'
-    ? [warning('?all is neutral about spoofed mail. End the record with ~all or -all.', publish)]
-    : []
+  const last = lastRecord(root)
+  const all = last.record && allOf(last.record)
+  if (!last.record || (all && '+-~'.includes(all.qualifier))) return []
+  const message = all
+    ? '?all is neutral about spoofed mail.'
+    : 'The record has no all mechanism, so SPF is neutral about servers that it does not list.'
+  const where = last === root ? 'the record' : `the record of ${last.domain}`
+  return [
+    warning(`${message} End ${where} with ~all or -all.`, last === root ? publish : undefined),
+  ]
 }
 
 function termAdvice(record: SpfRecord, publish?: Publish): Advice[] {

@@ -244,3 +244,11 @@ export function whyPermerror({ domain, problem, record, texts }: SpfNode): strin
     return `the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`
   return null
 }
+
+/** Whether receivers cannot use the record: the result is permerror, at least for most senders. */
+export function isBroken({ root, lookups }: SpfTree): boolean {
+  return (
+    lookups > LOOKUP_LIMIT ||
+    nodesOf(root).some((node) => whyPermerror(node) !== null || node.crowded.length > 0)
+  )
+}
