@@ -1,5 +1,5 @@
 import type { Advice } from '../../protocols/advice.ts'
-import { isNearSpf } from '../../protocols/spf/repair-spf.ts'
+import { nearMissesOf } from '../../protocols/spf/repair-spf.ts'
 import {
   effectiveTerms,
   parseSpf,
@@ -18,7 +18,7 @@ export function spfProposals({ domain, tree: { root }, texts, advice }: About): 
   const value = own[0]?.publish?.value
   if (value === undefined) return []
   const about = { name: domain, line: 'spf', severity: severityOf(own) } as const
-  const misses = texts.filter(isNearSpf)
+  const misses = nearMissesOf(texts)
   if (!root.record || misses.length > 0) {
     const published = [...root.texts, ...misses]
     const caution =

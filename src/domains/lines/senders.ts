@@ -46,7 +46,7 @@ async function checkSenders(context: DomainContext): Promise<LineResult> {
 }
 
 function summaryOf(
-  { ipv4Count, ipv6Networks }: Senders,
+  { networks, dependentTerms, ipv4Count, ipv6Networks }: Senders,
   isIncomplete: boolean,
   fails: boolean,
 ): string {
@@ -54,6 +54,8 @@ function summaryOf(
     counted(ipv4Count, 'IPv4 address', 'IPv4 addresses'),
     ...(ipv6Networks > 0 ? [counted(ipv6Networks, 'IPv6 network')] : []),
   ].join(' and ')
+  if (networks.length === 0 && dependentTerms.length > 0)
+    return 'SPF names no server: who may send depends on the mail.'
   const atLeast = isIncomplete ? 'at least ' : ''
   return fails
     ? `The SPF record names ${atLeast}${addresses}, but fails with permerror.`

@@ -45,8 +45,11 @@ export function repairSpf(
   const permitted = senders.filter(({ qualifier }) => qualifier === '+').length + redirects.length
   const forbidsAlready = alls.some(({ qualifier }) => qualifier === '-' || qualifier === '~')
   const losesAll = mechanisms.some((term) => namesNothing(term) || isPlusAll(term))
+  // Whoever puts all first may mean to forbid the rest.
+  const isForbidden = texts.length === 1 && mechanisms[0]?.name === 'all' && senders.length > 0
   if (
     unclear.length > 0 ||
+    isForbidden ||
     senders.some(permitsAnyone) ||
     (permitted === 0 && (losesAll || !forbidsAlready))
   )
@@ -91,13 +94,29 @@ export function isReporting({ name }: Pick<SpfTerm, 'name'>): boolean {
 /** A part of a text, and what it means for certain; null when that is not known. */
 type Reading = { text: string; terms: SpfTerm[] | null }
 
-/** Whether a text only looks like an SPF record, so that receivers ignore it (RFC 7208, 4.5). */
-export function isNearSpf(text: string): boolean {
-  return !isSpf(text) && /^\W*v\s*=\s*spf/i.test(plainCharacters(text.slice(0, 80)))
+/**
+ * The texts that only look like SPF records, so that receivers ignore them (RFC 7208, 4.5): by their
+ * version, or, when there is no record, by their terms. Sender ID (RFC 4406) has the same terms.
+ */
+export function nearMissesOf(texts: readonly string[]): string[] {
+  const hasRecord = texts.some(isSpf)
+  return texts.filter((text) => {
+    if (isSpf(text)) return false
+    const plain = plainCharacters(text.slice(0, MAX_CHARACTERS))
+    return /^\W*v\s*=\s*spf/i.test(plain) || (!hasRecord && hasSpfTerms(plain))
+  })
+}
+
+function hasSpfTerms(plain: string): boolean {
+  return (
+    /(?:^|[\s,;])[-+~?]?(?:all(?![\w.-])|(?:ip[46]|include):\S)/i.test(plain) &&
+    /spf|^\s*v\W|[-~?]all/i.test(plain) &&
+    !/^\s*spf2\.0\//i.test(plain)
+  )
 }
 
 /** Other digits name another version. */
-const VERSION = /^\s*v\s*=\s*spf\s*(?:1(?![\d.]))?(?!\d)/i
+const VERSION = /^\s*(?:v\s*=\s*)?spf\s*(?:1(?![\d.]))?(?!\d)/i
 
 function readText(text: string): Reading[] {
   const plain = plainCharacters(text)
@@ -120,6 +139,7 @@ function readText(text: string): Reading[] {
 function plainCharacters(text: string): string {
   return (
     text
+      .replace(/^.{0,8}/s, latinLetters)
       // Bytes of Windows-1252 in a text that is not UTF-8: a no-break space and two dashes.
       .replaceAll('\\160', ' ')
       .replaceAll(/\\15[01]/g, '-')
@@ -185,7 +205,7 @@ const MEANT: Record<string, string> = {
   exist: 'exists',
 }
 
-/** Cyrillic and Greek letters that look like those of the mechanisms. */
+/** Cyrillic and Greek letters that look like those of the version and the mechanisms. */
 const LETTERS: Record<string, string> = {
   а: 'a',
   с: 'c',
@@ -241,13 +261,17 @@ function correct(text: string): string {
   const [, sign = '', word = '', rest = ''] = /^([-+~?]?)([^:=/]*)(.*)$/s.exec(text) ?? []
   const bare = text.slice(sign.length)
   if (isNetwork(bare) && !isMechanismName(word.toLowerCase())) return networkTerm(sign, bare)
-  const latin = Array.from(word.toLowerCase(), (letter) => LETTERS[letter] ?? letter).join('')
+  const latin = latinLetters(word.toLowerCase())
   const name = MEANT[latin] ?? latin
   const value = rest.replace(/^[:=]/, '')
   if (/^(?:ip4|ip6|a|mx|include)$/.test(name) && value !== rest && isNetwork(value))
     return networkTerm(sign, value)
   if (name === 'redirect' || name === 'exp') return `${sign}${name}=${value}`
   return isMechanismName(name) ? `${sign}${name}${rest.replace(/^=/, ':')}` : text
+}
+
+function latinLetters(text: string): string {
+  return Array.from(text, (letter) => LETTERS[letter] ?? letter).join('')
 }
 
 function isNetwork(text: string): boolean {

@@ -8,7 +8,7 @@ import {
   type Severity,
 } from '../advice.ts'
 import type { MailUse } from '../mail/mail-use.ts'
-import { isNearSpf, isReporting, meansMechanism, repairSpf } from './repair-spf.ts'
+import { nearMissesOf, isReporting, meansMechanism, repairSpf } from './repair-spf.ts'
 import { allOf, effectiveTerms, isExplanation, type SpfRecord, type SpfTerm } from './spf-record.ts'
 import { permittedSenders, type OpenTerm } from './spf-senders.ts'
 import {
@@ -44,7 +44,7 @@ export function adviceOnSpf(about: About): Advice[] {
         `The SPF record could not be looked up: the query for ${domain} failed (${root.error}).`,
       ),
     ]
-  const misses = texts.filter(isNearSpf)
+  const misses = nearMissesOf(texts)
   const published = [...root.texts, ...misses]
   if (published.length === 0) return [absenceAdvice(about)]
   const { open } = permittedSenders(tree)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNearSpf, repairSpf } from '../../../src/protocols/spf/repair-spf.ts'
+import { nearMissesOf, repairSpf } from '../../../src/protocols/spf/repair-spf.ts'
 import { hostile, within } from '../reports/hostile.ts'
 import { damagedSpf, expectHarmless } from './damaged-spf.ts'
 
@@ -30,6 +30,8 @@ describe('a repaired SPF record', () => {
     [['v=spf1 a-all'], 'v=spf1 a -all'],
     [['v=spf1mx~all'], 'v=spf1 mx ~all'],
     [['v=spf1-all'], 'v=spf1 -all'],
+    [['spf1 mx -all'], 'v=spf1 mx -all'],
+    [['v=\u0455\u0440f1 mx -all'], 'v=spf1 mx -all'],
     [['v=spf1 include:a.example-all'], 'v=spf1 include:a.example -all'],
     [
       ['v=spf1 include:a.exampleinclude:b.exampleip4:192.0.2.1~all'],
@@ -78,7 +80,9 @@ describe('a repaired SPF record', () => {
     ['v=spf1 mx -al1', ['-al1']],
     ['v=spf10 mx -all', ['v=spf10 mx -all']],
     ['v=spf1.0 mx -all', ['v=spf1.0 mx -all']],
-    // Nothing is unclear, but what stays would permit no one, or the length may be mistyped.
+    ['=spf1 ip4:192.0.2.1 -all', ['=spf1 ip4:192.0.2.1 -all']],
+    // Nothing is unclear, but all may be meant to forbid the rest, what stays would permit no one, or the length may be mistyped.
+    ['v=spf1 -all include:a.example', []],
     ['v=spf1 +all', []],
     ['v=spf1 ?all', []],
     ['v=spf1', []],
@@ -125,13 +129,30 @@ describe('a text that resembles SPF', () => {
   it.each([
     '"v=spf1 mx -all"',
     ' v=spf1 mx',
+    '\u0475=spf1 ip4:192.0.2.1 -all',
+    'v=\u0455\u0440f1 mx',
+    'spf1 ip4:192.0.2.1 -all',
+    'v=sfp1 include:_spf.example.net ~all',
+    'v=spf2.0/pra mx',
     'v = spf1 mx',
     'v=spf10 mx',
     'v=spf1\u00a0mx',
     'v\uff1dspf1 mx',
-  ])('is %j', (text) => expect(isNearSpf(text)).toBe(true))
-  it.each(['v=spf1 mx', 'v=spf1', 'spf2.0/pra mx', 'v=DMARC1; p=none', 'about v=spf1'])(
-    'is not %j',
-    (text) => expect(isNearSpf(text)).toBe(false),
-  )
+  ])('is %j', (text) => expect(nearMissesOf([text])).toEqual([text]))
+  it.each([
+    'v=spf1 mx',
+    'v=spf1',
+    'spf2.0/pra ip4:192.0.2.1 -all',
+    'include:me',
+    'all is well',
+    'ip4:192.0.2.1',
+    'v=DMARC1; p=none',
+    'about v=spf1',
+  ])('is not %j', (text) => expect(nearMissesOf([text])).toEqual([]))
+
+  it('is one by its terms alone only when there is no record', () => {
+    const texts = ['v=spf1 mx -all', 'old spf: include:a.example ~all', ' v=spf1 a']
+    expect(nearMissesOf(texts)).toEqual([' v=spf1 a'])
+    expect(nearMissesOf(texts.slice(1))).toEqual(texts.slice(1))
+  })
 })
