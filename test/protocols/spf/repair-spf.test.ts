@@ -102,7 +102,7 @@ describe('a repaired SPF record', () => {
   })
 
   it('harms no one, however the record is damaged', () => {
-    fc.assert(fc.property(damagedSpf, expectHarmless), { numRuns: 4_000 })
+    fc.assert(fc.property(damagedSpf, expectHarmless), { numRuns: 3_000 })
   })
 
   it('is found for most damaged records', () => {
