@@ -19,10 +19,10 @@ import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { DomainLists } from '../protocols/dnsbl/domain-lists.ts'
 import { lookUpMailUse } from '../protocols/mail/mail-use.ts'
+import { permittedSenders, type Senders } from '../protocols/spf/spf-senders.ts'
 import { walkSpf } from '../protocols/spf/spf-tree.ts'
 import { MAX_ADDRESSES_PER_HOST, MAX_MAIL_HOSTS, PROBE_TIMEOUT_MS } from './limits.ts'
 import type { RegistrationLookup } from './registration-lookup.ts'
-import { collectSenders, type Senders } from './senders.ts'
 
 /** The services whose certificates are checked, and their usual ports. */
 export const SERVICES = {
@@ -131,7 +131,7 @@ export function createDomainContext(
       return { hosts: found, omittedHosts: Math.max(0, names.length - MAX_MAIL_HOSTS) }
     }),
     spf,
-    senders: once(async () => collectSenders(await spf(), queries)),
+    senders: once(async () => permittedSenders(await spf())),
     providers: once(() => findProviders(domain, queries)),
     dkim: once(async () => gatherDkim(domain, await knownSelectors(domain, deps), queries)),
     dmarc: once(() => gatherDmarc(domain, queries)),

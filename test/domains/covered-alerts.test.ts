@@ -112,7 +112,7 @@ describe('a listing of a sender that is also a monitored host', () => {
     dns.records['example.com TXT'] = [`v=spf1 ip4:${IP} +all`]
     await checkTwice()
     const [, worse] = await alertsSince(before)
-    expect(worse?.title).toBe('example.com got worse: SPF')
+    expect(worse?.title).toBe('example.com got worse: Sending servers, SPF')
     expect(worse?.text).toContain(
       'Blocklists: Good → Problem. Already alerted: mail.example.com (8.8.4.4) is listed on SpamCop SCBL.',
     )

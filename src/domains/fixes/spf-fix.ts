@@ -1,9 +1,8 @@
 import type { Advice } from '../../protocols/advice.ts'
-import { repairSpf } from '../../protocols/spf/spf-advice.ts'
+import { nearMissesOf } from '../../protocols/spf/repair-spf.ts'
 import {
   effectiveTerms,
   parseSpf,
-  redirectOf,
   type SpfRecord,
   type SpfTerm,
 } from '../../protocols/spf/spf-record.ts'
@@ -16,39 +15,25 @@ type About = { domain: string; tree: SpfTree; texts: string[]; advice: Advice[] 
 export function spfProposals({ domain, tree: { root }, texts, advice }: About): Proposal[] {
   if (root.error) return []
   const own = advice.filter(({ publish }) => publish?.name === domain)
-  const [wanted] = own
-  if (!wanted?.publish) return []
-  const severity = severityOf(own)
-  if (!root.record) {
-    const published = texts.filter((text) => /^\W*v\s*=\s*spf/i.test(text.slice(0, 40)))
+  const value = own[0]?.publish?.value
+  if (value === undefined) return []
+  const about = { name: domain, line: 'spf', severity: severityOf(own) } as const
+  const misses = nearMissesOf(texts)
+  if (!root.record || misses.length > 0) {
+    const published = [...root.texts, ...misses]
     const caution =
       published.length > 0
         ? null
         : 'Add every service that sends for the domain before you publish it.'
-    return [
-      proposeText(
-        { name: domain, line: 'spf', severity, caution },
-        { published, value: wanted.publish.value, reasons: own.map(({ message }) => message) },
-      ),
-    ]
+    const reasons = own.map(({ message }) => message)
+    return [proposeText({ ...about, caution }, { published, value, reasons })]
   }
   const records = root.texts.map(parseSpf)
-  const dropsExplanation = own.some(({ message }) => message.includes('exp='))
-  const value = finalRecord(records, dropsExplanation)
-  const changes = changesOf(records, value, dropsExplanation)
-  if (changes.length === 0) return []
-  return [
-    propose({
-      name: domain,
-      type: 'TXT',
-      line: 'spf',
-      severity,
-      published: root.texts,
-      value,
-      changes,
-      caution: null,
-    }),
-  ]
+  const changes = changesOf(records, value)
+  const caution = changes.some(({ reason }) => isAboutEveryone(reason))
+    ? 'The published record lets your own servers send too: add all of them before you publish this one.'
+    : null
+  return [propose({ ...about, type: 'TXT', published: root.texts, value, changes, caution })]
 }
 
 function severityOf(advice: Advice[]): Proposal['severity'] {
@@ -56,41 +41,38 @@ function severityOf(advice: Advice[]): Proposal['severity'] {
   return advice.some(({ severity }) => severity === 'warning') ? 'warning' : 'suggestion'
 }
 
-function finalRecord(records: SpfRecord[], dropsExplanation: boolean): string {
-  const repaired = repairSpf(records)
-  const value = dropsExplanation ? repaired.replace(/ exp=[^ ]*/i, '') : repaired
-  if (records.length === 1) return value
-  // A redirect ends a record; in a merged one the same senders are included.
-  const redirects = records.flatMap((record) => redirectOf(record) ?? [])
-  const parts = value.split(' ')
-  const end = parts.findIndex((part) => /^[-~]all$/.test(part))
-  const included = redirects.map((target) => `include:${target}`)
-  return [...new Set([...parts.slice(0, end), ...included, ...parts.slice(end)])].join(' ')
-}
-
-/** Every term that goes or comes, with its reason. */
-function changesOf(records: SpfRecord[], value: string, dropsExplanation: boolean): RecordChange[] {
+/** Every term that goes, comes or moves, with its reason. */
+function changesOf(records: SpfRecord[], value: string): RecordChange[] {
   const published = records.flatMap(({ text }) => termsOf(text))
   const proposed = termsOf(value)
-  const removed = difference(published, proposed)
-  const added = difference(proposed, published)
-  const changes = removed.map((term) => ({
-    removed: term,
-    added: null,
-    reason: reasonFor(term, records, dropsExplanation),
-  }))
-  const news = added.map((term) => ({ removed: null, added: term, reason: reasonForNew(term) }))
   const merged =
     records.length > 1
-      ? [
-          {
-            removed: null,
-            added: null,
-            reason: `With ${records.length} SPF records, SPF fails with permerror (RFC 7208, 4.5). They become one.`,
-          },
-        ]
-      : []
-  return [...merged, ...changes, ...news]
+      ? `With ${records.length} SPF records, SPF fails with permerror (RFC 7208, 4.5). They become one.`
+      : null
+  const removed = difference(published, proposed)
+  const moved = idleTerms(records).filter(
+    ({ name, text }) => name !== 'all' && !removed.includes(text),
+  )
+  return [
+    ...(merged === null ? [] : [{ removed: null, added: null, reason: merged }]),
+    ...removed.map((term) => ({ removed: term, added: null, reason: reasonFor(term, records) })),
+    ...difference(proposed, published).map((term) => ({
+      removed: null,
+      added: term,
+      reason: reasonForNew(term),
+    })),
+    ...moved.map(({ text }) => ({
+      removed: null,
+      added: null,
+      reason: `Behind all, ${text} has no effect. It moves in front of it.`,
+    })),
+  ]
+}
+
+/** Terms without effect, as they stand behind `all` (RFC 7208, 5.1). */
+function idleTerms(records: SpfRecord[]): SpfTerm[] {
+  const effective = new Set(records.flatMap(effectiveTerms))
+  return records.flatMap(({ terms }) => terms.filter((term) => !effective.has(term)))
 }
 
 function termsOf(text: string): string[] {
@@ -107,37 +89,34 @@ function difference(from: string[], other: string[]): string[] {
   })
 }
 
-function reasonFor(text: string, records: SpfRecord[], dropsExplanation: boolean): string {
+function reasonFor(text: string, records: SpfRecord[]): string {
   const error = records.flatMap(({ errors }) => errors).find((one) => one.text === text)
   if (error) return `It makes the whole record fail: ${error.message}.`
-  const terms = records.flatMap((record) => record.terms)
-  const term = terms.find((one) => one.text === text)
-  const effective = new Set(records.flatMap(effectiveTerms))
-  if (term && !effective.has(term)) return 'A term after all has no effect.'
-  return term ? reasonForTerm(term, records.length, dropsExplanation) : 'It is repeated.'
+  const term = records.flatMap(({ terms }) => terms).find((one) => one.text === text)
+  if (term?.name === 'all') return reasonForAll(term.text)
+  if (term?.name === 'redirect')
+    return records.length > 1
+      ? 'In a merged record, include takes its place.'
+      : 'Beside all, redirect has no effect (RFC 7208, 6.1). An include takes its place.'
+  if (term?.name === 'exp') return 'The explanation that it leads to is invalid.'
+  if (term?.kind === 'modifier') return 'Receivers ignore it.'
+  return term?.kind === 'mechanism' && (term.cidr4 ?? term.cidr6) === 0
+    ? REASON_WIDE
+    : 'It is repeated.'
 }
 
-function reasonForTerm(term: SpfTerm, count: number, dropsExplanation: boolean): string {
-  if (term.name === 'all') return reasonForAll(term.text, count)
-  if (term.name === 'ptr')
-    return 'ptr is slow and unreliable; many receivers skip it (RFC 7208, 5.5).'
-  if (term.name === 'ip4' || term.name === 'ip6')
-    return isShort(term) ? 'It permits a large part of the Internet.' : 'It is repeated.'
-  if (term.name === 'redirect') return 'In a merged record, include takes its place.'
-  if (term.name === 'exp' && dropsExplanation) return 'The explanation that it leads to is invalid.'
-  if (term.kind === 'modifier') return 'Receivers ignore it.'
-  return 'It is repeated.'
+const REASON_WIDE = 'It permits a large part of the Internet.'
+const REASON_PLUS_ALL = '+all permits every server to send for the domain.'
+
+/** Whether a term goes that permitted the domain’s own servers among all others. */
+function isAboutEveryone(reason: string): boolean {
+  return reason === REASON_WIDE || reason === REASON_PLUS_ALL
 }
 
-function isShort(term: SpfTerm): boolean {
-  if (term.kind === 'modifier') return false
-  return (term.cidr4 ?? 32) < 8 || (term.name === 'ip6' && (term.cidr6 ?? 128) < 16)
-}
-
-function reasonForAll(text: string, count: number): string {
-  if (/^\+?all$/i.test(text)) return '+all permits every server to send for the domain.'
+function reasonForAll(text: string): string {
+  if (/^\+?all$/i.test(text)) return REASON_PLUS_ALL
   if (text.startsWith('?')) return '?all is neutral about spoofed mail.'
-  return count > 1 ? 'A record ends with one all; the strictest one stays.' : 'It is repeated.'
+  return 'A record ends with one all; the strictest one stays.'
 }
 
 function reasonForNew(term: string): string {

@@ -10,7 +10,8 @@ import {
   PARALLEL_BLOCKLIST_ADDRESSES,
   SMALL_NETWORK_BITS,
 } from '../limits.ts'
-import { addressesOfNetwork, singleAddresses, type SenderNetwork } from '../senders.ts'
+import type { SenderNetwork } from '../../protocols/spf/spf-senders.ts'
+import { addressesOfNetwork, singleAddresses } from '../senders.ts'
 import type { Evidence, LineState } from '../shapes.ts'
 import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
 
@@ -84,14 +85,14 @@ async function chooseAddresses(context: DomainContext) {
     own[index],
     single[index],
   ])
-  const small = senders.networks.filter(isSmall).flatMap(addressesOfNetwork)
+  const small = senders.networks.filter(isSmall).flatMap(addressesOfNetwork).filter(senders.permits)
   const candidates = [...new Set([...turns.flat(), ...small])].filter(
     (ip) => ip !== undefined && classify(ip).public,
   ) as string[]
   const addresses = candidates.slice(0, MAX_BLOCKLIST_ADDRESSES)
-  const inNetworks = senders.networks
-    .filter((network) => network.family === 4 && !isSmall(network))
-    .reduce((sum, { prefix }) => sum + 2 ** (32 - prefix), 0)
+  const permitted = candidates.filter((ip) => !ip.includes(':') && senders.permits(ip))
+  // Where anyone may send, the addresses are those of the Internet.
+  const inNetworks = senders.open.length > 0 ? 0 : senders.ipv4Count - permitted.length
   const omittedOfHosts = hosts.reduce((sum, host) => sum + host.omittedAddresses, omittedHosts)
   return {
     addresses,

@@ -1,10 +1,12 @@
 import { joinItems } from '../../protocols/advice.ts'
-import { permitsNoSender } from '../../protocols/spf/spf-record.ts'
+import { openAdvice } from '../../protocols/spf/spf-advice.ts'
+import type { Senders } from '../../protocols/spf/spf-senders.ts'
+import { isBroken } from '../../protocols/spf/spf-tree.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { MAX_SENDER_NETWORKS } from '../limits.ts'
-import { formatNetwork, type Senders } from '../senders.ts'
+import { formatNetwork } from '../senders.ts'
 import type { Evidence } from '../shapes.ts'
-import { counted, unanswered, unused, type Line, type LineResult } from './line.ts'
+import { counted, messagesOf, unanswered, unused, type Line, type LineResult } from './line.ts'
 
 /** IPv4 addresses that one organisation rarely needs: the size of a /12. */
 const MANY_ADDRESSES = 2 ** 20
@@ -16,38 +18,55 @@ export const sendersLine: Line = {
 }
 
 async function checkSenders(context: DomainContext): Promise<LineResult> {
-  const { root, truncated } = await context.spf()
+  const tree = await context.spf()
+  const { root, truncated } = tree
   if (root.error) return unanswered('The SPF record', root.error)
   if (!root.record)
     return {
       state: 'warning',
       summary: 'Without an SPF record, the servers that may send are not known.',
     }
-  if (permitsNoSender(root.record)) return unused('SPF permits no server to send.')
   const senders = await context.senders()
-  const isIncomplete = truncated || senders.failedTerms.length > 0
+  const { networks, open, dependentTerms, failedTerms, ipv4Count } = senders
+  const evidence = networks.slice(0, MAX_SENDER_NETWORKS).map(evidenceOf)
+  const details = detailsOf(senders, truncated)
+  const [first, ...others] = messagesOf(openAdvice(open))
+  if (first !== undefined)
+    return { state: 'bad', summary: first, details: [...others, ...details], evidence }
+  const isIncomplete = truncated || failedTerms.length > 0
+  const fails = isBroken(tree)
+  if (networks.length + dependentTerms.length === 0 && !isIncomplete && !fails)
+    return unused('SPF permits no server to send.')
   return {
-    state: isIncomplete ? 'unknown' : senders.ipv4Count > MANY_ADDRESSES ? 'warning' : 'good',
-    summary: summaryOf(senders, isIncomplete),
-    details: detailsOf(senders, truncated),
-    evidence: senders.networks.slice(0, MAX_SENDER_NETWORKS).map(evidenceOf),
+    state: fails || ipv4Count > MANY_ADDRESSES ? 'warning' : isIncomplete ? 'unknown' : 'good',
+    summary: summaryOf(senders, isIncomplete, fails),
+    details,
+    evidence,
   }
 }
 
-function summaryOf({ networks, ipv4Count }: Senders, isIncomplete: boolean): string {
-  const v6 = networks.filter(({ family }) => family === 6).length
-  const parts = [
+function summaryOf(
+  { networks, dependentTerms, ipv4Count, ipv6Networks }: Senders,
+  isIncomplete: boolean,
+  fails: boolean,
+): string {
+  const addresses = [
     counted(ipv4Count, 'IPv4 address', 'IPv4 addresses'),
-    ...(v6 > 0 ? [counted(v6, 'IPv6 network')] : []),
-  ]
-  return `SPF permits ${isIncomplete ? 'at least ' : ''}${parts.join(' and ')} to send.`
+    ...(ipv6Networks > 0 ? [counted(ipv6Networks, 'IPv6 network')] : []),
+  ].join(' and ')
+  if (networks.length === 0 && dependentTerms.length > 0)
+    return 'SPF names no server: who may send depends on the mail.'
+  const atLeast = isIncomplete ? 'at least ' : ''
+  return fails
+    ? `The SPF record names ${atLeast}${addresses}, but fails with permerror.`
+    : `SPF permits ${atLeast}${addresses} to send.`
 }
 
 function detailsOf(senders: Senders, truncated: boolean): string[] {
-  const { networks, dependentTerms, failedTerms, ipv4Count } = senders
+  const { networks, open, dependentTerms, failedTerms, ipv4Count } = senders
   const omitted = networks.length - MAX_SENDER_NETWORKS
   return [
-    ...(ipv4Count > MANY_ADDRESSES
+    ...(ipv4Count > MANY_ADDRESSES && open.length === 0
       ? ['So many addresses include servers of strangers. Remove services that no longer send.']
       : []),
     ...(omitted > 0 ? [`${counted(omitted, 'more network')} not shown.`] : []),

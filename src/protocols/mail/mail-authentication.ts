@@ -1,5 +1,5 @@
 import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../net/dns.ts'
-import { createDnsQueries, decodeTxt } from '../dns-queries.ts'
+import { createDnsQueries, decodeTxt, type DnsQueries } from '../dns-queries.ts'
 import { evaluateSpf } from '../spf/evaluate-spf.ts'
 
 /**
@@ -28,27 +28,47 @@ export async function authenticateMail(
   resolver: Resolver,
   signal: AbortSignal,
 ): Promise<Authentication> {
-  const { authenticate } = await import('mailauth')
-  const result = await authenticate(withCrlf(mail), {
-    ...envelope,
-    resolver: (name, type) => ask(resolver, name, type, signal),
-    disableArc: true,
-    disableBimi: true,
+  const [{ dkimVerify }, { evaluateDmarc }] = await Promise.all([
+    import('mailauth/lib/dkim/verify.js'),
+    import('mailauth/lib/dmarc/index.js'),
+  ])
+  const options = {
+    resolver: (name: string, type: string) => ask(resolver, name, type, signal),
+    sender: envelope.sender,
+  }
+  const [spf, dkim] = await Promise.all([
+    checkSpf(envelope, createDnsQueries(resolver, signal)),
+    dkimVerify(withCrlf(mail), options),
+  ])
+  const { response: dmarc } = await evaluateDmarc({
+    ...options,
+    headerFrom: dkim.headerFrom,
+    fromFields: dkim.fromFields,
+    spfDomains: spf.result === 'pass' && spf.domain !== null ? [spf.domain] : [],
+    dkimDomains: dkim.results.flatMap(({ status, signingDomain }) =>
+      status.result === 'pass' && signingDomain ? [{ domain: signingDomain }] : [],
+    ),
   })
-  const { spf, dkim, dmarc } = result
-  const signatures = dkim?.results ?? []
+  const signatures = dkim.results
   const best =
     signatures.find(({ status }) => status.result === 'pass' && status.aligned) ??
     signatures.find(({ status }) => status.result === 'pass') ??
     signatures[0]
   return {
-    from: dkim?.headerFrom?.[0]?.split('@').at(-1)?.toLowerCase() ?? null,
-    spf: spf ? { result: spf.status.result, domain: spf.domain ?? null } : NONE,
+    from: dkim.headerFrom[0]?.split('@').at(-1)?.toLowerCase() ?? null,
+    spf,
     dkim: best ? { result: best.status.result, domain: best.signingDomain ?? null } : NONE,
     dmarc: dmarc
       ? { result: dmarc.status.result, policy: dmarc.policy ?? null }
       : { result: 'none', policy: null },
   }
+}
+
+/** Evaluates SPF for the envelope sender; for a bounce, for the name of HELO (RFC 7208, 2.4). */
+async function checkSpf(envelope: Envelope, queries: DnsQueries): Promise<Authentication['spf']> {
+  const { result } = await evaluateSpf(envelope, queries)
+  const domain = (envelope.sender || envelope.helo).split('@').at(-1)?.toLowerCase()
+  return { result, domain: domain || null }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getDomain } from 'tldts'
 import { canonical, reverseName } from '../../net/address.ts'
 import { dataOf, type DnsAnswer, type Resolver } from '../../net/dns.ts'
 
@@ -46,23 +47,41 @@ function withoutDot(name: string): string {
   return name.replace(/\.$/, '').toLowerCase()
 }
 
-/** Whether a name is one that a provider made out of the address, as for its dial-up customers. */
+/** Words for lines of customers, as a whole part of a label. */
+const CUSTOMER_LINE =
+  /(^|[.-])(dyn|dynamic|dhcp|pool|ppp|pppoe|dsl|adsl|dialup|cable|broadband)(\d|\.|-\d|$)/
+
+/**
+ * Whether a name is one that a provider made out of the address, as for its dial-up customers. The
+ * registered domain is no part of it: its owner chose that.
+ */
 export function isGenericName(name: string, ip: string): boolean {
-  if (
-    /(^|[.-])(dyn|dynamic|dhcp|pool|ppp|pppoe|dsl|adsl|dialup|cable|broadband)(\d|\.|-\d)/.test(
-      `${name}.`,
-    )
-  )
-    return true
+  const host = hostPart(name)
+  if (CUSTOMER_LINE.test(host)) return true
   if (ip.includes(':')) return false
   const octets = ip.split('.')
-  const spellings = [octets, octets.toReversed()].flatMap((order) => [
-    order.join('-'),
-    order.join('.'),
-    order.map((octet) => octet.padStart(3, '0')).join(''),
-    order.map((octet) => Number(octet).toString(16).padStart(2, '0')).join(''),
-    order.slice(1).join('-'),
-    order.slice(0, 3).join('-'),
-  ])
-  return spellings.some((spelling) => name.includes(spelling))
+  return [octets, octets.toReversed()].some((order) => {
+    const decimals = order.map((octet) => octet.padStart(3, '0')).join('')
+    const hex = order.map((octet) => Number(octet).toString(16).padStart(2, '0')).join('')
+    const whole = [order.join('-'), order.join('.'), decimals]
+    const parts = [order.slice(1).join('-'), order.slice(0, 3).join('-')]
+    return (
+      whole.some((text) => standsIn(host, text, '\\d')) ||
+      standsIn(host, hex, '[\\da-f]') ||
+      // Three numbers are also racks and places in them: `rack1-2-3`, `1-2-3-a`.
+      parts.some((text) => standsIn(host, text, '[a-z\\d]|-\\d|\\d-'))
+    )
+  })
+}
+
+/** Whether a name has a text that does not go on, before it or behind it, as this pattern says. */
+function standsIn(name: string, text: string, continuation: string): boolean {
+  const literal = text.replaceAll('.', '\\.')
+  return new RegExp(`(?<!${continuation})${literal}(?!${continuation})`).test(name)
+}
+
+/** The labels below the registered domain. */
+function hostPart(name: string): string {
+  const domain = getDomain(name) ?? name
+  return name.slice(0, -domain.length).replace(/\.$/, '')
 }

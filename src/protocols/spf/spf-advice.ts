@@ -8,26 +8,19 @@ import {
   type Severity,
 } from '../advice.ts'
 import type { MailUse } from '../mail/mail-use.ts'
+import { nearMissesOf, isReporting, meansMechanism, repairSpf } from './repair-spf.ts'
+import { allOf, effectiveTerms, isExplanation, type SpfRecord, type SpfTerm } from './spf-record.ts'
+import { permittedSenders, type OpenTerm } from './spf-senders.ts'
 import {
   LOOKUP_LIMIT,
   lastRecord,
   MX_LIMIT,
   nodesOf,
   VOID_LOOKUP_LIMIT,
+  whyPermerror,
   type SpfNode,
   type SpfTree,
 } from './spf-tree.ts'
-import {
-  allOf,
-  effectiveTerms,
-  isExplanation,
-  isSpf,
-  parseSpf,
-  redirectOf,
-  type Mechanism,
-  type SpfRecord,
-  type SpfTerm,
-} from './spf-record.ts'
 
 type About = {
   domain: string
@@ -43,7 +36,7 @@ type About = {
 
 /** Lists problems of a domain’s SPF record and its included records, or of its absence. */
 export function adviceOnSpf(about: About): Advice[] {
-  const { domain, tree } = about
+  const { domain, tree, texts } = about
   const { root } = tree
   if (root.error)
     return [
@@ -51,15 +44,29 @@ export function adviceOnSpf(about: About): Advice[] {
         `The SPF record could not be looked up: the query for ${domain} failed (${root.error}).`,
       ),
     ]
-  const misses = about.texts
-    .filter((text) => looksLikeSpf(text))
-    .map((text) => nearMissAdvice(domain, text))
-  if (!root.record) return misses.length > 0 ? misses : [absenceAdvice(about)]
-  const publish = txtRecord(domain, repairSpf(root.texts.map(parseSpf)))
-  if (root.texts.length > 1) return [...misses, severalAdvice(domain, root.texts.length, publish)]
+  const misses = nearMissesOf(texts)
+  const published = [...root.texts, ...misses]
+  if (published.length === 0) return [absenceAdvice(about)]
+  const { open } = permittedSenders(tree)
+  const { value, unclear } = repairSpf(published, {
+    open: open.flatMap(({ term, via }) => (via === null ? [term] : [])),
+    dropsExplanation: whyUselessExplanation(root) !== null,
+  })
+  const publish =
+    value === null || (published.length === 1 && value === published[0])
+      ? undefined
+      : txtRecord(domain, value)
+  const broken = [
+    ...misses.map((text) => nearMissAdvice(text, publish)),
+    ...(root.texts.length > 1 ? [severalAdvice(domain, root.texts.length, publish)] : []),
+    ...(root.record && root.texts.length === 1 ? syntaxAdvice(root.record, publish) : []),
+  ].map((one, index) =>
+    index === 0 ? { ...one, message: one.message + unclearNote(unclear) } : one,
+  )
+  if (!root.record || root.texts.length > 1) return broken
   return [
-    ...misses,
-    ...syntaxAdvice(root.record, publish),
+    ...broken,
+    ...openAdvice(open, publish),
     ...allAdvice(root, publish),
     ...termAdvice(root.record, publish),
     ...limitAdvice(tree),
@@ -75,6 +82,13 @@ export function adviceOnSpf(about: About): Advice[] {
         ]
       : []),
   ]
+}
+
+/** Explains why a broken record gets no proposal. */
+function unclearNote(unclear: string[]): string {
+  return unclear.length === 0
+    ? ''
+    : ` What ${joinItems(unclear, 3)} should mean is not certain, so correct the record by hand.`
 }
 
 const advise = (severity: Severity) => (message: string, publish?: Publish) =>
@@ -97,25 +111,21 @@ function absenceAdvice({ domain, mailUse, include }: About): Advice {
   return error(message, txtRecord(domain, `v=spf1 ${sources} ~all`))
 }
 
-function severalAdvice(domain: string, count: number, publish: Publish): Advice {
+function severalAdvice(domain: string, count: number, publish?: Publish): Advice {
   return error(
     `${domain} has ${count} SPF records. With more than one, SPF fails with permerror (RFC 7208, 4.5). Merge them into one.`,
     publish,
   )
 }
 
-/** RFC 7208, 4.5 ignores these: they only look like SPF records. */
-function looksLikeSpf(text: string): boolean {
-  return !isSpf(text) && /^\W*v\s*=\s*spf/i.test(text.slice(0, 40))
+function nearMissAdvice(text: string, publish?: Publish): Advice {
+  return error(
+    `The TXT record “${shorten(text)}” is not recognized as SPF: a record must begin with exactly \`v=spf1\` and a space.`,
+    publish,
+  )
 }
 
-function nearMissAdvice(domain: string, text: string): Advice {
-  const bare = text.replaceAll(/["'“”„]/g, '').replace(/^\W*v\s*=\s*spf\d*\W*/i, '')
-  const message = `The TXT record “${shorten(text)}” is not recognized as SPF: a record must begin with exactly \`v=spf1\` and a space.`
-  return error(message, txtRecord(domain, repairSpf([parseSpf(`v=spf1 ${bare}`)])))
-}
-
-function syntaxAdvice({ errors }: SpfRecord, publish: Publish): Advice[] {
+function syntaxAdvice({ errors }: SpfRecord, publish?: Publish): Advice[] {
   const [first] = errors
   if (!first) return []
   const where = errors
@@ -126,38 +136,57 @@ function syntaxAdvice({ errors }: SpfRecord, publish: Publish): Advice[] {
   return [error(message, publish)]
 }
 
-function allAdvice(root: SpfNode, publish: Publish): Advice[] {
-  const last = lastRecord(root)
-  const all = last.record && allOf(last.record)
-  if (!last.record) return []
-  if (!all) {
-    const message =
-      'The record has no all mechanism, so SPF is neutral about servers that it does not list. End it with ~all or -all.'
-    return [warning(message, publish)]
-  }
-  if (all.qualifier === '+')
-    return [error('+all permits every server to send for the domain.', publish)]
-  return all.qualifier === '?'
-    ? [warning('?all is neutral about spoofed mail. End the record with ~all or -all.', publish)]
-    : []
+/** Says through which terms anyone may send. */
+export function openAdvice(open: OpenTerm[], publish?: Publish): Advice[] {
+  const wide = open.filter(({ matchesAll }) => !matchesAll)
+  const names = [...new Set(wide.map(({ term, via }) => via ?? term))]
+  return [
+    ...open
+      .filter(({ matchesAll }) => matchesAll)
+      .map(({ domain, term, via }) =>
+        via === null
+          ? error(`${shorten(term)} permits every server to send for the domain.`, publish)
+          : error(
+              `\`${shorten(via)}\` permits every server: the record of ${domain} has ${shorten(term)}.`,
+            ),
+      ),
+    ...(names.length > 0
+      ? [
+          error(
+            `${joinItems(names)} ${names.length === 1 ? 'permits' : 'together permit'} a large part of the Internet.`,
+            publish,
+          ),
+        ]
+      : []),
+  ]
 }
 
-function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
+/** What happens to servers that no term permits. */
+function allAdvice(root: SpfNode, publish?: Publish): Advice[] {
+  const last = lastRecord(root)
+  const all = last.record && allOf(last.record)
+  if (!last.record || (all && '+-~'.includes(all.qualifier))) return []
+  const message = all
+    ? '?all is neutral about spoofed mail.'
+    : 'The record has no all mechanism, so SPF is neutral about servers that it does not list.'
+  const where = last === root ? 'the record' : `the record of ${last.domain}`
+  return [
+    warning(`${message} End ${where} with ~all or -all.`, last === root ? publish : undefined),
+  ]
+}
+
+function termAdvice(record: SpfRecord, publish?: Publish): Advice[] {
   const { terms } = record
   const effective = new Set(effectiveTerms(record))
   const idle = terms.filter((term) => !effective.has(term)).map(({ text }) => text)
-  const wide = terms.filter(isWide).map(({ text }) => text)
   const [meantAsMechanism, unknown] = unknownModifiers(record)
   const advice: Advice[] = []
   if (idle.length > 0)
     advice.push(warning(`Terms after all have no effect: ${joinItems(idle)}.`, publish))
-  if (wide.length > 0)
-    advice.push(error(`${joinItems(wide)} permits a large part of the Internet.`, publish))
   if (terms.some(({ name }) => name === 'ptr')) {
     advice.push(
       warning(
-        'ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it.',
-        publish,
+        'ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it. Name the addresses of your servers instead.',
       ),
     )
   }
@@ -184,20 +213,25 @@ function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
 /** Unknown modifiers: first those that would be mechanisms with a colon, then the others. */
 function unknownModifiers({ terms }: SpfRecord): [SpfTerm[], SpfTerm[]] {
   const unknown = terms.filter(
-    ({ kind, name }) => kind === 'modifier' && name !== 'redirect' && name !== 'exp',
+    (term) =>
+      term.kind === 'modifier' &&
+      term.name !== 'redirect' &&
+      term.name !== 'exp' &&
+      !isReporting(term),
   )
-  const isMeant = (term: SpfTerm) => meant(term.text).some(({ kind }) => kind === 'mechanism')
+  const isMeant = ({ text }: SpfTerm) => meansMechanism(text)
   return [unknown.filter(isMeant), unknown.filter((term) => !isMeant(term))]
 }
 
 /** RFC 7208, 3.4. */
 const MAX_RECORD_BYTES = 512
 
-function lengthAdvice({ text }: SpfRecord, publish: Publish): Advice[] {
+function lengthAdvice({ text }: SpfRecord, publish?: Publish): Advice[] {
   const bytes = Buffer.byteLength(text)
   if (bytes <= MAX_RECORD_BYTES) return []
   const message = `The SPF record has ${bytes} bytes. A record over ${MAX_RECORD_BYTES} bytes may not reach all receivers (RFC 7208, 3.4).`
-  if (Buffer.byteLength(publish.value) <= MAX_RECORD_BYTES) return [warning(message, publish)]
+  if (publish && Buffer.byteLength(publish.value) <= MAX_RECORD_BYTES)
+    return [warning(message, publish)]
   return [
     warning(
       `${message} Move some of its terms to a record at another name, and include that record.`,
@@ -205,35 +239,26 @@ function lengthAdvice({ text }: SpfRecord, publish: Publish): Advice[] {
   ]
 }
 
-/** RFC 7208, 6.2: an explanation that cannot be read is as if there were none. */
-function explanationAdvice({ domain, record, explanation }: SpfNode, publish: Publish): Advice[] {
+function explanationAdvice(root: SpfNode, publish?: Publish): Advice[] {
+  const { domain, record, explanation } = root
   if (!explanation || !record) return []
   const { name, texts, error: failure } = explanation
   if (failure) return [lookupFailed('spf', name, failure)]
-  const [text, ...more] = texts
   const where = `\`exp=${shorten(name)}\``
-  if (text === undefined) {
+  if (texts.length === 0) {
     const example = `%{i} may not send mail for ${domain}.`
     return [info(`${name} has no TXT record, so ${where} has no effect.`, txtRecord(name, example))]
   }
-  const why =
-    more.length > 0 ? `${name} has ${texts.length} TXT records` : `the text at ${name} is invalid`
-  if (more.length === 0 && isExplanation(text)) return []
-  return [
-    info(`Receivers ignore ${where}: ${why}.`, txtRecord(publish.name, withoutExp(publish.value))),
-  ]
+  const why = whyUselessExplanation(root)
+  return why === null ? [] : [info(`Receivers ignore ${where}: ${why}.`, publish)]
 }
 
-function withoutExp(text: string): string {
-  return text.replace(/ exp=[^ ]*/i, '')
-}
-
-function isWide(term: SpfTerm): boolean {
-  if (term.kind === 'modifier' || term.qualifier === '-') return false
-  return (
-    (term.name === 'ip4' && (term.cidr4 ?? 32) < 8) ||
-    (term.name === 'ip6' && (term.cidr6 ?? 128) < 16)
-  )
+/** RFC 7208, 6.2: an explanation that cannot be read is as if there were none. */
+function whyUselessExplanation({ explanation }: SpfNode): string | null {
+  const [text, ...more] = explanation?.texts ?? []
+  if (!explanation || text === undefined) return null
+  if (more.length > 0) return `${explanation.name} has ${more.length + 1} TXT records`
+  return isExplanation(text) ? null : `the text at ${explanation.name} is invalid`
 }
 
 function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice[] {
@@ -284,59 +309,8 @@ function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: Spf
   return advice
 }
 
-function includedAdvice({ domain, via, problem, record, texts }: SpfNode): Advice[] {
-  const term = `\`${shorten(String(via))}\``
-  const broken = (why: string) => [error(`${term} makes the record fail with permerror: ${why}.`)]
-  if (problem === 'missing') return broken(`${domain} has no SPF record`)
-  if (problem === 'several') return broken(`${domain} has ${texts.length} SPF records`)
-  if (problem === 'loop') return broken('it includes itself through another record')
-  const [first] = record?.errors ?? []
-  if (first)
-    return broken(
-      `the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`,
-    )
-  const permitsAll = record && allOf(record)?.qualifier === '+'
-  return permitsAll && isInclude(via)
-    ? [error(`${term} permits every server: the record of ${domain} ends in +all.`)]
-    : []
-}
-
-function isInclude(via: string | null): boolean {
-  return via !== null && /^[-+~?]?include:/i.test(via)
-}
-
-/**
- * Writes one record with the meaning of all of these, without invalid, ineffective or discouraged
- * terms.
- */
-export function repairSpf(records: SpfRecord[]): string {
-  const terms = records.flatMap(effectiveTerms)
-  const ignored = records.flatMap((record) => unknownModifiers(record)[0])
-  const repaired = [...records.flatMap(({ errors }) => errors), ...ignored].flatMap(({ text }) =>
-    meant(text),
-  )
-  const good = [...terms, ...repaired].filter(
-    (term) => !['all', 'ptr'].includes(term.name) && !isWide(term),
-  )
-  const mechanisms = good.filter(({ kind }) => kind === 'mechanism').map(({ text }) => text)
-  const explanation = good.find(({ name }) => name === 'exp')?.text
-  const [redirect] = records.length === 1 ? records.map(redirectOf) : []
-  const end = redirect ? `redirect=${redirect}` : `${strictest(records.map(allOf))}all`
-  return ['v=spf1', ...new Set(mechanisms), end, ...(explanation ? [explanation] : [])].join(' ')
-}
-
-/** Reads `ip:192.0.2.1` and similar terms as intended. */
-function meant(text: string): SpfTerm[] {
-  const guess = text
-    .replace(/^([-+~?]?)ip(?:v4)?[:=](?=[\d.]+(?:\/\d+)?$)/i, '$1ip4:')
-    .replace(/^([-+~?]?)ip(?:v6|4)?[:=](?=[\da-f]*:[\da-f:.]*(?:\/\d+)?$)/i, '$1ip6:')
-    .replace(/^([-+~?]?)(?:includes?)[:=]/i, '$1include:')
-    .replace(/^([-+~?]?)(a|mx|exists|ip4|ip6)=/i, '$1$2:')
-  const read = parseSpf(`v=spf1 ${guess}`)
-  return read.errors.length === 0 ? read.terms : []
-}
-
-/** Chooses the strictest of several `all` terms: `-all` if any record has it, otherwise `~all`. */
-function strictest(alls: (Mechanism | null)[]): '-' | '~' {
-  return alls.some((all) => all?.qualifier === '-') ? '-' : '~'
+function includedAdvice(node: SpfNode): Advice[] {
+  const why = whyPermerror(node)
+  if (why === null) return []
+  return [error(`\`${shorten(String(node.via))}\` makes the record fail with permerror: ${why}.`)]
 }

@@ -1,8 +1,8 @@
 import { dataOf, type DnsFailure, type RecordType } from '../../net/dns.ts'
 import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
+import { expandDomain } from './spf-macros.ts'
 import {
   effectiveTerms,
-  hasMacro,
   isSpf,
   parseSpf,
   type Mechanism,
@@ -30,8 +30,8 @@ export type SpfNode = {
   /** Every SPF record at the name: only one may be there. */
   texts: string[]
   /**
-   * Why there is no usable record: `missing`, `several`, a `loop`, a `macro` in the name, `untried`
-   * for lack of time.
+   * Why there is no usable record: `missing`, `several`, a `loop`, a `macro` in the name that
+   * depends on the mail, `untried` for lack of time.
    */
   problem: 'missing' | 'several' | 'loop' | 'macro' | 'untried' | null
   error: DnsFailure | null
@@ -41,6 +41,11 @@ export type SpfNode = {
   voids: string[]
   /** Names with more mail servers than an `mx` may lead to. */
   crowded: string[]
+  /**
+   * What was found for `a`, `mx` and `exists`; null when that failed or was not tried. Terms whose
+   * names depend on the mail are left out.
+   */
+  addresses: Map<Mechanism, string[] | null>
   /** Where `exp` leads, when that is known without a mail; null when there is none. */
   explanation: (TxtLookup & { name: string }) | null
   children: SpfNode[]
@@ -65,16 +70,7 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
   const mayAsk = () => left-- > 0 && !queries.signal.aborted
 
   async function expand(name: string, via: string | null, path: string[]): Promise<SpfNode> {
-    const node: SpfNode = {
-      ...EMPTY,
-      domain: name,
-      via,
-      texts: [],
-      voids: [],
-      crowded: [],
-      children: [],
-    }
-    if (hasMacro(name)) return { ...node, problem: 'macro' }
+    const node = emptyNode(name, via)
     if (path.includes(name)) return { ...node, problem: 'loop' }
     const isBelow = path.length > 0
     if (isBelow && (path.length >= MAX_DEPTH || !mayAsk())) return { ...node, problem: 'untried' }
@@ -94,17 +90,12 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
 
   async function follow(node: SpfNode, record: SpfRecord, path: string[]): Promise<SpfNode> {
     const terms = effectiveTerms(record).filter(isLookup)
-    const probes = terms
-      .filter((term) => term.kind === 'mechanism')
-      .map((term) => probe(term, node))
     const [children, explanation] = await Promise.all([
-      Promise.all(
-        terms
-          .filter(leadsToRecord)
-          .map((term) => expand(nameKey(term.value ?? ''), term.text, path)),
-      ),
+      Promise.all(terms.filter(leadsToRecord).map((term) => lead(term, node.domain, path))),
       path.length === 1 ? explain(record) : null,
-      Promise.all(probes),
+      Promise.all(
+        terms.filter((term) => term.kind === 'mechanism').map((term) => probe(term, node)),
+      ),
     ])
     return {
       ...node,
@@ -114,28 +105,50 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     }
   }
 
+  function lead({ text, value }: SpfTerm, owner: string, path: string[]): Promise<SpfNode> {
+    const name = knownName(value ?? '', owner, domain)
+    if (name !== null) return expand(name, text, path)
+    return Promise.resolve({ ...emptyNode(nameKey(value ?? ''), text), problem: 'macro' })
+  }
+
   /** The target of `exp`. RFC 7208, 4.6.4: it does not count as a lookup. */
   async function explain(record: SpfRecord): Promise<SpfNode['explanation']> {
     const exp = effectiveTerms(record).find(
       ({ kind, name }) => kind === 'modifier' && name === 'exp',
     )
-    const name = nameKey(exp?.value ?? '')
-    if (name === '' || hasMacro(name) || !mayAsk()) return null
+    const name = exp && knownName(exp.value ?? '', domain, domain)
+    if (!name || !mayAsk()) return null
     return { name, ...(await queries.lookUpTxt(name)) }
   }
 
   /**
-   * Looks up the hosts of a mechanism. The lookups of `ptr`, and of a name with macros, depend on
-   * the mail.
+   * Looks up the hosts of a mechanism. The lookups of `ptr`, and of a name that depends on the
+   * mail, are not known beforehand.
    */
-  async function probe({ name, value }: Mechanism, node: SpfNode): Promise<void> {
-    const types = PROBED[name]
-    const host = nameKey(value ?? node.domain)
-    if (!types || hasMacro(host) || !mayAsk()) return
+  async function probe(term: Mechanism, node: SpfNode): Promise<void> {
+    const types = PROBED[term.name]
+    const host = knownName(term.value ?? node.domain, node.domain, domain)
+    if (!types || host === null) return
+    node.addresses.set(term, null)
+    if (!mayAsk()) return
     const answers = await Promise.all(types.map((type) => queries.query(host, type)))
-    if (answers.every((answer) => answer.status !== 'FAILED' && answer.records.length === 0))
-      node.voids.push(host)
-    if (answers.some((answer) => dataOf(answer, 'MX').length > MX_LIMIT)) node.crowded.push(host)
+    const isKnown = answers.every(({ status }) => status !== 'FAILED')
+    const found = answers.flatMap((answer) => [...dataOf(answer, 'A'), ...dataOf(answer, 'AAAA')])
+    const exchanges = answers.flatMap((answer) => dataOf(answer, 'MX')).map(exchangeOf)
+    if (isKnown && found.length + exchanges.length === 0) node.voids.push(host)
+    if (exchanges.length > MX_LIMIT) node.crowded.push(host)
+    const below = await Promise.all(exchanges.slice(0, MX_LIMIT).map(addressesOf))
+    if (isKnown && !below.includes(null))
+      node.addresses.set(term, [...found, ...below.flatMap((one) => one ?? [])])
+  }
+
+  async function addressesOf(host: string): Promise<string[] | null> {
+    // The null MX (RFC 7505).
+    if (host === '') return []
+    if (!mayAsk()) return null
+    const answers = await Promise.all([queries.query(host, 'A'), queries.query(host, 'AAAA')])
+    if (answers.some(({ status }) => status === 'FAILED')) return null
+    return answers.flatMap((answer) => [...dataOf(answer, 'A'), ...dataOf(answer, 'AAAA')])
   }
 
   const root = await expand(domain, null, [])
@@ -149,7 +162,23 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
   }
 }
 
-const EMPTY = { record: null, problem: null, error: null, lookups: 0, explanation: null } as const
+function emptyNode(domain: string, via: string | null): SpfNode {
+  return {
+    domain,
+    via,
+    record: null,
+    texts: [],
+    problem: null,
+    error: null,
+    lookups: 0,
+    voids: [],
+    crowded: [],
+    addresses: new Map(),
+    explanation: null,
+    children: [],
+  }
+}
+
 /** RFC 7208, 5.7: `exists` asks for A records alone. */
 const PROBED: Partial<Record<MechanismName, RecordType[]>> = {
   a: ['A', 'AAAA'],
@@ -164,13 +193,31 @@ function isLookup(term: SpfTerm): boolean {
     : ['include', 'a', 'mx', 'ptr', 'exists'].includes(term.name)
 }
 
-function leadsToRecord(term: SpfTerm): boolean {
+/** The terms that `children` of a node stand for, in the same order. */
+export function leadsToRecord(term: SpfTerm): boolean {
   return term.name === 'include' || term.name === 'redirect'
 }
 
 function nameKey(name: string): string {
   return name.toLowerCase().replace(/\.$/, '')
 }
+
+function exchangeOf({ exchange }: { exchange: string }): string {
+  return nameKey(exchange)
+}
+
+/**
+ * The name that a term leads to, as far as it is the same for all mail from the domain itself: of
+ * the macros, `%{d}` and `%{o}` are (RFC 7208, 7.2). Null when it depends on the mail.
+ * @param owner the domain of the record
+ * @param sender the domain of the sender
+ */
+function knownName(spec: string, owner: string, sender: string): string | null {
+  if (/%\{[^do]/i.test(spec)) return null
+  return nameKey(expandDomain(spec, { ...UNUSED_MACROS, d: owner, o: sender }))
+}
+
+const UNUSED_MACROS = { s: '', l: '', i: '', p: '', v: '', h: '', c: '', r: '', t: '' }
 
 function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
@@ -185,4 +232,23 @@ export function nodesOf(node: SpfNode, depth = 0): (SpfNode & { depth: number })
 export function lastRecord(node: SpfNode): SpfNode {
   const redirected = node.children.find((child) => child.via?.toLowerCase().startsWith('redirect='))
   return redirected ? lastRecord(redirected) : node
+}
+
+/** Why a record, or its absence, ends every evaluation with permerror; null when it does not. */
+export function whyPermerror({ domain, problem, record, texts }: SpfNode): string | null {
+  if (problem === 'missing') return `${domain} has no SPF record`
+  if (problem === 'several') return `${domain} has ${texts.length} SPF records`
+  if (problem === 'loop') return 'it includes itself through another record'
+  const [first] = record?.errors ?? []
+  if (first)
+    return `the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`
+  return null
+}
+
+/** Whether receivers cannot use the record: the result is permerror, at least for most senders. */
+export function isBroken({ root, lookups }: SpfTree): boolean {
+  return (
+    lookups > LOOKUP_LIMIT ||
+    nodesOf(root).some((node) => whyPermerror(node) !== null || node.crowded.length > 0)
+  )
 }

@@ -60,6 +60,11 @@ describe('a generic name', () => {
     'dyn.provider.example',
     'pool-7.provider.example',
     'customer-dhcp-12.provider.example',
+    'hostc6336417.provider.example',
+    'ip198.51.100.23.provider.example',
+    'n198051100023.provider.example',
+    'ec2-198-51-100-23.compute.amazonaws.com',
+    'a.pool.provider.co.uk',
   ]
   it.each(generic)('is %s', (name) => expect(isGenericName(name, '198.51.100.23')).toBe(true))
 
@@ -69,6 +74,23 @@ describe('a generic name', () => {
     'mail23.example',
     'poolside.example',
     'cable-guy.example',
+    // The registered domain is chosen by its owner.
+    'mail.pool.test',
+    'mx.dsl.test',
+    'mail.cable.co.uk',
+    '198-51-100-23.example',
+    // Other numbers that have the octets in them.
+    'host1198-51-100-23.provider.example',
+    'host198-51-100-230.provider.example',
+    'rack100-51-198.provider.example',
+    'rack-7-100-51-198.provider.example',
+    'ac6336417.provider.example',
   ]
   it.each(chosen)('is not %s', (name) => expect(isGenericName(name, '198.51.100.23')).toBe(false))
+
+  it('is not made of small numbers within others', () => {
+    for (const name of ['rack21-2-35.provider.example', 'r1-2-3.provider.example'])
+      expect(isGenericName(name, '1.2.3.4')).toBe(false)
+    expect(isGenericName('1-2-3.provider.example', '1.2.3.4')).toBe(true)
+  })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../../src/net/dns.ts'
 import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
+import { authenticateMail } from '../../../src/protocols/mail/mail-authentication.ts'
 import { evaluateSpf } from '../../../src/protocols/spf/evaluate-spf.ts'
 import type { SpfClient } from '../../../src/protocols/spf/spf-client.ts'
 import { mapResolver } from '../../resolver.ts'
@@ -8,13 +9,22 @@ import type { Records } from '../../servers/dns-records.ts'
 
 const CLIENT = { ip: '192.0.2.1', sender: 'strong-bad@email.example.com', helo: 'mta.example.net' }
 
-function check(
+const MAIL = Buffer.from('From: a@example.org\r\n\r\nHello\r\n')
+
+/** Evaluates SPF as the checks do; for a received mail, the result must be the same. */
+async function check(
   records: Records,
-  client: Partial<SpfClient> = {},
+  changed: Partial<SpfClient> = {},
   failures: Record<string, DnsFailure> = {},
 ) {
-  const questions = createDnsQueries(mapResolver(records, failures), new AbortController().signal)
-  return evaluateSpf({ ...CLIENT, ...client }, questions)
+  const resolver = mapResolver(records, failures)
+  const { signal } = new AbortController()
+  const client = { ...CLIENT, ...changed }
+  const found = await evaluateSpf(client, createDnsQueries(resolver, signal))
+  const envelope = { ...client, mta: 'mx.example.net' }
+  const { spf } = await authenticateMail(MAIL, envelope, resolver, signal)
+  expect(spf.result).toBe(found.result)
+  return found
 }
 
 /** Evaluates a record of the sender’s domain for the client, with other records beside it. */

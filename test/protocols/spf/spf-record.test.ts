@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { repairSpf } from '../../../src/protocols/spf/spf-advice.ts'
 import {
   allOf,
   effectiveTerms,
@@ -144,40 +143,6 @@ describe('an SPF record', () => {
   })
 })
 
-describe('a repaired SPF record', () => {
-  it.each([
-    [
-      ['v=spf1 ip:192.0.2.1 includes:example.com +all'],
-      'v=spf1 ip4:192.0.2.1 include:example.com ~all',
-    ],
-    [
-      ['v=spf1 ipv6:2001:db8::1 ip4:2001:db8::2 ~all'],
-      'v=spf1 ip6:2001:db8::1 ip6:2001:db8::2 ~all',
-    ],
-    [['v=spf1 mx ptr nonsense -all a'], 'v=spf1 mx -all'],
-    [
-      ['v=spf1 mx include:a.example ~all', 'v=spf1 mx include:b.example -all'],
-      'v=spf1 mx include:a.example include:b.example -all',
-    ],
-    [['v=spf1 mx redirect=b.example'], 'v=spf1 mx redirect=b.example'],
-    [['v=spf1 mx'], 'v=spf1 mx ~all'],
-    [['v=spf1 ip4:0.0.0.0/0 exp=e.example ?all'], 'v=spf1 ~all exp=e.example'],
-  ])('of %j is %j', (texts, mended) => {
-    expect(repairSpf(texts.map(parseSpf))).toBe(mended)
-  })
-
-  it('has no error and needs no second repair, for any input', () => {
-    fc.assert(
-      fc.property(hostile(), (text) => {
-        const mended = repairSpf([parseSpf(`v=spf1 ${text}`)])
-        expect(isSpf(mended)).toBe(true)
-        expect(parseSpf(mended).errors).toEqual([])
-        expect(repairSpf([parseSpf(mended)])).toBe(mended)
-      }),
-    )
-  })
-})
-
 describe('any published record', () => {
   it('is read without an error, each term where it stands', () => {
     fc.assert(
@@ -193,7 +158,7 @@ describe('any published record', () => {
 
   it('is read in a time in proportion to its length', () => {
     within(
-      (text) => repairSpf([parseSpf(text)]),
+      parseSpf,
       [
         'a ',
         ' ',

@@ -19,7 +19,8 @@ describe('the lookups of an SPF record', () => {
     ['v=spf1 ip4:192.0.2.1 -all', 0],
     ['v=spf1 a -all', 1],
     ['v=spf1 a mx ptr exists:%{i}.example.com -all', 4],
-    ['v=spf1 a:%{d} mx:%{d} include:%{d}.example.net ~all', 3],
+    ['v=spf1 a:%{d} mx:%{o} include:nested-%{d} ~all', 6],
+    ['v=spf1 a:%{i}.%{d} mx:%{h} include:%{l}.example.net ~all', 3],
     ['v=spf1 redirect=plain.example', 1],
     ['v=spf1 redirect=plain.example -all', 0],
     ['v=spf1 -all a mx', 0],
@@ -32,6 +33,7 @@ describe('the lookups of an SPF record', () => {
       'example.com A': ['192.0.2.1'],
       'example.com MX': ['10 mail.example.com'],
       'plain.example TXT': ['v=spf1 ip4:192.0.2.1 -all'],
+      'nested-example.com TXT': ['v=spf1 a:%{o} mx:%{o} include:plain.example ~all'],
       'nested.example TXT': ['v=spf1 include:plain.example a:example.com mx:example.com ~all'],
     })
     expect(tree).toMatchObject({ lookups, voidLookups: 0, truncated: false })
@@ -122,7 +124,7 @@ describe('the tree of an SPF record', () => {
   it('reports the error of a branch', async () => {
     const tree = await walk({
       'example.com TXT': [
-        'v=spf1 include:none.example include:two.example include:loop.example include:%{d}.example -all',
+        'v=spf1 include:none.example include:two.example include:loop.example include:%{i}.example -all',
       ],
       'none.example TXT': ['no SPF here'],
       'two.example TXT': ['v=spf1 -all', 'v=spf1 ~all'],
@@ -134,7 +136,7 @@ describe('the tree of an SPF record', () => {
       ['include:two.example', 'several'],
       ['include:LOOP.example', 'loop'],
       ['include:example.com', 'loop'],
-      ['include:%{d}.example', 'macro'],
+      ['include:%{i}.example', 'macro'],
     ])
   })
 
