@@ -1,3 +1,6 @@
+import { sendMissingAs } from '../http/errors.ts'
+import { sendFailure as sendAbuseIpdbFailure } from './abuseipdb/failures.ts'
+import { sendFailure as sendLapiFailure } from './fleet/crowdsec/failures.ts'
 import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
 import { responses, Done, Success, Uuid } from '../http/schema.ts'
@@ -11,7 +14,7 @@ import { agentRoutes } from './crowdsec/agent-routes.ts'
 import { notificationRoute } from './crowdsec/notification-route.ts'
 import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
 import { mispRoutes } from './indicators/misp-routes.ts'
-import { taxiiRoutes } from './indicators/taxii-routes.ts'
+import { sendFailure as sendTaxiiFailure, taxiiRoutes } from './indicators/taxii-routes.ts'
 import { peerRoutes } from './federation/peers/routes.ts'
 import { federationRoutes } from './federation/protocol/routes.ts'
 import { figureRoutes } from './fleet/figures/routes.ts'
@@ -76,9 +79,12 @@ export function abuseRoutes(
       optOutRoutes(app, mails)
       followerRoutes(app, services.fleets)
       crowdsecRoutes(app, services.fleets, services.reportTokens)
+      sendMissingAs(app, '/v1', sendLapiFailure)
       abuseIpdbRoutes(app, services)
+      sendMissingAs(app, '/api/v2', sendAbuseIpdbFailure)
       mispRoutes(app, services)
       taxiiRoutes(app, services)
+      sendMissingAs(app, '/taxii2', sendTaxiiFailure)
       fleetExportRoute(app, services.fleets)
       figureRoutes(app, services.fleets)
       notificationRoute(app, services)

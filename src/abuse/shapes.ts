@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import {
+  MAX_INTEGER,
   MAX_LENGTH,
   nameComponents,
   Nullable,
@@ -294,6 +295,7 @@ export const ExportQuery = Type.Object({
   since: Type.Optional(
     Type.Integer({
       minimum: 0,
+      maximum: MAX_INTEGER,
       description: 'A version (`X-List-Version`): returns the changes since that version, as JSON.',
     }),
   ),

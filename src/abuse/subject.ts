@@ -13,10 +13,6 @@ export type Subject = {
 }
 
 const MAX_ADDRESS_CHARS = 45
-/**
- * `::8.8.8.8` and its like: of all that end in an IPv4 address only `::ffff:` means that address.
- */
-const IPV4_IN_IPV6 = /^(?!::ffff:[\d.]+$).*:.*\./i
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
@@ -25,9 +21,8 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
  * @throws Fault `invalid_request` for text that is no address, and for special-purpose addresses
  */
 export function readSubject(text: string): Subject {
-  const address =
-    text.length <= MAX_ADDRESS_CHARS && !IPV4_IN_IPV6.test(text) ? parseAddress(text) : null
-  if (!address) throw refuse(text, 'is not an IP address')
+  const address = text.length <= MAX_ADDRESS_CHARS ? parseAddress(text) : null
+  if (!address || isMisleading(text)) throw refuse(text, 'is not an IP address')
   const parsed = ipaddr.process(address.address)
   const ip = parsed.toString()
   const reach = reachOf(parsed)
@@ -35,6 +30,17 @@ export function readSubject(text: string): Subject {
   return parsed.kind() === 'ipv4'
     ? { ip, key: ip, neighbourhood: networkOf(parsed, 24) }
     : { ip, key: networkOf(parsed, 64), neighbourhood: networkOf(parsed, 48) }
+}
+
+/**
+ * `::8.8.8.8` and its like: of all that end in an IPv4 address only a mapped one, in any spelling
+ * (RFC 4291, 2.5.5.2), means that address.
+ */
+function isMisleading(text: string): boolean {
+  if (!text.includes(':') || !text.includes('.')) return false
+  // ipaddr.js takes `::8.8.8.8` for a mapped address, so the groups are written out before.
+  const groups = new URL(`http://[${text}]`).hostname.slice(1, -1)
+  return !ipaddr.IPv6.parse(groups).isIPv4MappedAddress()
 }
 
 /** NAT64 of a public address can be connected to, but the attacker has the IPv4 address. */

@@ -65,14 +65,17 @@ function peerAddress(socket: Socket): Address {
 function hopsFromRight(headers: ForwardingHeaders): Iterable<string | null> {
   // Node joins several lines of these headers with commas; types allow for an array.
   const forwardedFor = joined(headers['x-forwarded-for'])
-  if (forwardedFor !== undefined) return forwardedFor.split(',').toReversed()
+  if (forwardedFor !== undefined) return forwardedFor.split(',').filter(isElement).toReversed()
   return forwardedHops(headers.forwarded ?? '')
 }
 
 function* forwardedHops(header: string): Generator<string | null> {
   if (header === '') return
-  for (const element of splitFromRight(header, ',')) yield forOf(element)
+  for (const element of splitFromRight(header, ',')) if (isElement(element)) yield forOf(element)
 }
+
+/** Empty elements of a list are ignored (RFC 9110, 5.6.1.2). */
+const isElement = (text: string) => text.trim() !== ''
 
 /**
  * The `for` parameter of one element of `Forwarded` (RFC 7239, section 4); null when there is not

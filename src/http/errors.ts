@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
 import { isDatabaseTimeout } from '../store/database.ts'
 import { describeProblems, MAX_DETAILS } from './validation/describe-problems.ts'
@@ -16,6 +16,7 @@ const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
     'The length of the body does not match Content-Length.',
   ],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
+  FST_CP_ERR_INVALID_CONTENT: ['invalid_request', 'The body is not valid gzip.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path contains a malformed percent-encoding.'],
 }
 
@@ -26,6 +27,13 @@ const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
 const REFUSAL_DELAY_MS = 500
 
 type Route = { pattern: RegExp; method: string }
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Why nothing answers a request; sets `Allow` when another method is supported. */
+    missingFault: (request: FastifyRequest, reply: FastifyReply) => Fault
+  }
+}
 
 /**
  * Turns every error into a response.
@@ -54,18 +62,37 @@ export function addErrorHandlers(
     return sendFault(fault, reply)
   })
 
-  app.setNotFoundHandler((request, reply) => {
+  app.decorate('missingFault', (request, reply) => {
     const path = request.url.split('?')[0] ?? ''
     const allowed = [...new Set(routes.filter((r) => r.pattern.test(path)).map((r) => r.method))]
     // A route that accepts the method and still found nothing: a missing file.
     if (allowed.length === 0 || allowed.includes(request.method))
-      return sendFault(new Fault('not_found', `Not found: ${path}.`), reply)
+      return new Fault('not_found', `Not found: ${path}.`)
     reply.header('allow', allowed.join(', '))
-    return sendFault(
-      new Fault('method_not_allowed', `${path} supports ${allowed.join(', ')} only.`),
-      reply,
-    )
+    return new Fault('method_not_allowed', `${path} supports ${allowed.join(', ')} only.`)
   })
+  app.setNotFoundHandler((request, reply) => sendFault(app.missingFault(request, reply), reply))
+}
+
+type SendFailure = (
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => FastifyReply | Promise<FastifyReply>
+
+/**
+ * Sends what has no route below a path in the form of another product's API, whose clients cannot
+ * read ours.
+ * @param prefix the path without its final slash
+ */
+export function sendMissingAs(app: FastifyInstance, prefix: string, send: SendFailure): void {
+  void app.register(
+    async (scope) =>
+      scope.setNotFoundHandler((request, reply) =>
+        send(app.missingFault(request, reply), request, reply),
+      ),
+    { prefix },
+  )
 }
 
 /** Sends a Fault as the response, with the headers of its status. */

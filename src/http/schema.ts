@@ -19,6 +19,12 @@ export const MAX_LENGTH = {
   header: 16_384,
 } as const
 
+/** The largest value of PostgreSQL’s `integer`: a larger one in a query would be an internal error. */
+export const MAX_INTEGER = 2 ** 31 - 1
+
+/** The largest value of a `bigint` column that JavaScript holds exactly. */
+export const MAX_BIGINT = Number.MAX_SAFE_INTEGER
+
 /** A date or a timestamp in ISO 8601. */
 export const DayOrMoment = {
   anyOf: [{ format: 'date-time' }, { format: 'date' }],

@@ -114,16 +114,20 @@ export async function createServer(options: ServerOptions): Promise<App> {
   app.addHook('preClose', closeUnused)
   rejectWhenClosing(app)
   rejectNul(app)
+  requireKnownEncoding(app)
   await app.register(compress, COMPRESSION)
   await describeApi(app, { version: options.version, paths: options.capture?.paths })
   healthRoutes(app, options.isReady)
   return app
 }
 
-/** Lists of the API shrink to a tenth. Files and event streams are sent as they are. */
+/**
+ * Lists of the API shrink to a tenth. Files and event streams are sent as they are. Bodies in gzip
+ * are decoded; the limit of a route applies to the decoded bytes.
+ */
 const COMPRESSION = {
   encodings: ['gzip' as const],
-  globalDecompression: false,
+  requestEncodings: ['gzip' as const, 'identity' as const],
   threshold: 2_048,
   customTypes: /^application\/json/,
   zlibOptions: { level: 3 },
@@ -217,6 +221,33 @@ function setClientAddress(app: App, trustedProxies: Cidr[]): void {
     const value = clientAddress(request.raw.socket, request.headers, trustedProxies)
     Object.defineProperty(request, 'ip', { value })
     done()
+  })
+}
+
+/** Content codings of requests; `x-gzip` is another name of gzip (RFC 9110, 8.4.1.3). */
+const CONTENT_CODINGS = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['identity', 'identity'],
+])
+
+/** Rejects content codings that are not decoded here (RFC 9110, 15.5.16). */
+function requireKnownEncoding(app: App): void {
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const given = request.headers['content-encoding']
+    if (given === undefined) return done(null, payload)
+    const coding = CONTENT_CODINGS.get(given.trim().toLowerCase())
+    if (coding !== undefined) {
+      request.headers['content-encoding'] = coding
+      return done(null, payload)
+    }
+    reply.header('accept-encoding', 'gzip')
+    done(
+      new Fault(
+        'unsupported_media_type',
+        'The Content-Encoding is not supported. Send the body in gzip, or without an encoding.',
+      ),
+    )
   })
 }
 

@@ -55,15 +55,32 @@ function findAbuseEmail(entities: unknown[], depth: number): string | null {
   return null
 }
 
-/** RFC 7095: `["vcard", [["email", {}, "text", "abuse@example.com"], …]]`. */
+/**
+ * The preferred address of a contact (RFC 7095): `["vcard", [["email", {"pref": "1"}, "text",
+ * "abuse@example.com"], …]]`.
+ */
 function emailOf(card: unknown[] | undefined): string | null {
   const properties = Array.isArray(card?.[1]) ? (card[1] as unknown[]) : []
-  for (const property of properties) {
-    if (!Array.isArray(property)) continue
-    const [name, , , value] = property as unknown[]
-    if (name !== 'email' || typeof value !== 'string') continue
-    const email = value.trim().toLowerCase()
-    if (email.length <= 254 && EMAIL.test(email)) return email
-  }
-  return null
+  const found = properties.flatMap((property) => {
+    if (!Array.isArray(property)) return []
+    const [name, parameters, , value] = property as unknown[]
+    if (String(name).toLowerCase() !== 'email' || typeof value !== 'string') return []
+    const email = value
+      .trim()
+      .toLowerCase()
+      .replace(/^mailto:/, '')
+    return email.length <= 254 && EMAIL.test(email) ? [{ email, rank: rankOf(parameters) }] : []
+  })
+  return found.toSorted((a, b) => a.rank - b.rank)[0]?.email ?? null
+}
+
+/** After every stated preference. */
+const LAST_RANK = 101
+
+/** The preference, of which 1 is the highest (RFC 6350, 5.3); an address of type `abuse` is first. */
+function rankOf(parameters: unknown): number {
+  const { pref, type } = (parameters ?? {}) as { pref?: unknown; type?: unknown }
+  if ([type].flat().some((one) => String(one).toLowerCase() === 'abuse')) return 0
+  const rank = Number(pref)
+  return pref !== '' && Number.isInteger(rank) && rank >= 1 && rank < LAST_RANK ? rank : LAST_RANK
 }

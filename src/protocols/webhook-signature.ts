@@ -65,6 +65,7 @@ const READERS: Record<SignatureScheme['scheme'], Reader> = {
       prefix: 'sha256=',
       algorithm: 'sha256',
       encoding: 'hex',
+      isExact: true,
     }),
   shopify: (header, secret) =>
     simple(header, secret, {
@@ -72,12 +73,13 @@ const READERS: Record<SignatureScheme['scheme'], Reader> = {
       prefix: '',
       algorithm: 'sha256',
       encoding: 'base64',
+      isExact: true,
     }),
   hmac: (
     header,
     secret,
     { header: name = '', prefix = '', algorithm = 'sha256', encoding = 'hex' },
-  ) => simple(header, secret, { header: name, prefix, algorithm, encoding }),
+  ) => simple(header, secret, { header: name, prefix, algorithm, encoding, isExact: false }),
   stripe,
   standard,
   slack,
@@ -128,12 +130,18 @@ function invalid(reason: string): SignatureVerdict {
 function simple(
   header: (name: string) => string | undefined,
   secret: string,
-  how: { header: string; prefix: string; algorithm: string; encoding: 'hex' | 'base64' },
+  how: {
+    header: string
+    prefix: string
+    algorithm: string
+    encoding: 'hex' | 'base64'
+    isExact: boolean
+  },
 ): Reading {
   const value = header(how.header)
   if (value === undefined) return { missing: `The ${how.header} header is missing.` }
   const given = value.startsWith(how.prefix)
-    ? decoded([value.slice(how.prefix.length).trim()], how.encoding)
+    ? decoded([value.slice(how.prefix.length)], how.encoding, how.isExact)
     : []
   return {
     claim: { given, before: '', at: null, algorithm: how.algorithm, key: Buffer.from(secret) },
@@ -147,18 +155,17 @@ function stripe(header: (name: string) => string | undefined, secret: string): R
   const parts = value.split(',').map((part) => part.trim().split('=', 2) as [string, string?])
   const time = parts.find(([name]) => name === 't')?.[1] ?? ''
   const signatures = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => hex)
-  return { claim: timed(decoded(signatures, 'hex'), `${time}.`, time, Buffer.from(secret)) }
+  return {
+    claim: timed(decoded(signatures, 'hex'), `${plainNumber(time)}.`, time, Buffer.from(secret)),
+  }
 }
 
 /** `v1,<base64> v1,<base64>` over ID, time and body. The key is the part after `whsec_`. */
 function standard(header: (name: string) => string | undefined, secret: string): Reading {
-  const family =
-    header('webhook-signature') === undefined && header('svix-signature') !== undefined
-      ? 'svix'
-      : 'webhook'
-  const [id, time, value] = ['id', 'timestamp', 'signature'].map((name) =>
-    header(`${family}-${name}`),
+  const families = ['webhook', 'svix'].map((family) =>
+    ['id', 'timestamp', 'signature'].map((name) => header(`${family}-${name}`)),
   )
+  const [id, time, value] = families.find((values) => !values.includes(undefined)) ?? []
   if (id === undefined || time === undefined || value === undefined) {
     return {
       missing:
@@ -168,8 +175,9 @@ function standard(header: (name: string) => string | undefined, secret: string):
   const signatures = value
     .split(' ')
     .flatMap((item) => (item.startsWith('v1,') ? [item.slice(3)] : []))
-  const key = Buffer.from(secret.trim().replace(/^whsec_/, ''), 'base64')
-  return { claim: timed(decoded(signatures, 'base64'), `${id}.${time}.`, time, key) }
+  // Some senders show the version of the scheme before it: `v1,whsec_…`.
+  const key = Buffer.from(secret.trim().replace(/^(?:v1,)?(?:whsec_)?/, ''), 'base64')
+  return { claim: timed(decoded(signatures, 'base64'), `${id}.${plainNumber(time)}.`, time, key) }
 }
 
 function slack(header: (name: string) => string | undefined, secret: string): Reading {
@@ -184,6 +192,9 @@ function slack(header: (name: string) => string | undefined, secret: string): Re
   return { claim: timed(decoded(signatures, 'hex'), `v0:${time}:`, time, Buffer.from(secret)) }
 }
 
+/** The libraries read the time as a number before they sign it. */
+const plainNumber = (time: string) => (/^\d{1,12}$/.test(time) ? String(Number(time)) : time)
+
 function timed(given: Buffer[], before: string, time: string, key: Buffer): Claim {
   return {
     given,
@@ -194,9 +205,17 @@ function timed(given: Buffer[], before: string, time: string, key: Buffer): Clai
   }
 }
 
-function decoded(texts: string[], encoding: 'hex' | 'base64'): Buffer[] {
+/**
+ * @param isExact whether the text must be as the sender’s library writes it: the libraries compare
+ *   texts, so that upper-case hex or missing padding is invalid there
+ */
+function decoded(texts: string[], encoding: 'hex' | 'base64', isExact = true): Buffer[] {
   const form = encoding === 'hex' ? /^(?:[\da-f]{2})+$/i : /^[A-Za-z0-9+/]+={0,2}$/
-  return texts.filter((text) => form.test(text)).map((text) => Buffer.from(text, encoding))
+  return texts
+    .map((text) => (isExact ? text : text.trim()))
+    .filter((text) => form.test(text))
+    .filter((text) => !isExact || Buffer.from(text, encoding).toString(encoding) === text)
+    .map((text) => Buffer.from(text, encoding))
 }
 
 function isMatch({ given, before, algorithm, key }: Claim, body: Buffer): boolean {

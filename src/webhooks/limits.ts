@@ -115,8 +115,8 @@ export const MAX_CACHED_UNKNOWN_TOKENS = 1_000
 /** Milliseconds after which a change is seen even if its notification was lost. */
 export const ENDPOINT_CACHE_MS = 30_000
 
-/** Characters of one value in a response, and values in a response. The sender chooses both. */
-export const MAX_TEMPLATE_VALUE_CHARS = 4 * KIB
+/** Bytes of all values in a response, and their number. The sender chooses both. */
+export const MAX_TEMPLATE_VALUE_BYTES = MIB
 export const MAX_TEMPLATE_VALUES = 100
 
 /** Milliseconds between two notifications of captured requests to all instances. */

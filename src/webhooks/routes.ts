@@ -337,7 +337,7 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
         tags,
         params,
         headers: Type.Object({
-          'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{1,15}$', maxLength: 15 })),
+          'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{0,15}$', maxLength: 15 })),
         }),
         produces: ['text/event-stream'],
         response: responsesAs('text/event-stream', EndpointEvent, 'The data of each event'),
@@ -347,7 +347,8 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
       const { workspaceId, accountId } = callerOf(request)
       const { id } = await requireEndpoint(db, workspaceId, request.params.id)
       const seen = request.headers['last-event-id']
-      const from = seen === undefined ? null : Number(seen)
+      // An empty ID is sent by clients that have seen no event.
+      const from = seen === undefined || seen === '' ? null : Number(seen)
       const recheckAccess = () => reauthenticate(request)
       const stream = { workspaceId, accountId, endpointId: id, from, recheckAccess }
       const follow = await streams.open(stream)

@@ -116,6 +116,26 @@ describe('the list for nftables', () => {
   })
 })
 
+describe('both lists on one machine', () => {
+  it('leave each other and the owner’s chain as they are', () => {
+    const [shared, fleet] = (['portreeve', 'portreeve_fleet'] as const).map((name, n) =>
+      (['nftables', 'ipset'] as const).map((format) => {
+        const file = join(folder, `${name}-${format}`)
+        const entries = [entry(`9.9.9.${n}`)]
+        writeFileSync(file, [...FORMATS[format].render({ ...LIST, name }, entries)].join(''))
+        return file
+      }),
+    )
+    const [nft, ipset] = [0, 1].map((at) => [shared?.[at], fleet?.[at], shared?.[at]])
+    const chain = 'nft add chain inet portreeve mine'
+    const load = (nft ?? []).map((file) => `nft -f ${file}`)
+    const told = alone(`${load.join('; ')}; ${chain}; ${load.join('; ')}; nft list ruleset`)
+    for (const part of ['9.9.9.0', '9.9.9.1', 'chain mine']) expect(told).toContain(part)
+    const restore = (ipset ?? []).map((file) => `ipset restore < ${file}`).join('; ')
+    expect(alone(`${restore}; ipset list`)).toMatch(/9\.9\.9\.0[^]*9\.9\.9\.1/)
+  })
+})
+
 describe('the list for ipset', () => {
   it('is restored by ipset repeatedly, with the listed content', () => {
     needs('/usr/sbin/ipset', 'ipset')

@@ -246,7 +246,7 @@ describe('relays to other services', () => {
     await report(bob, '9.2.1.1', { port: 22, count: 7 })
     await send()
     const sent = services.requests.find(({ path, form }) => path.startsWith('/en/') && form['ip'] === '9.2.1.1') // prettier-ignore
-    expect(sent?.form).toEqual({ server: 'server@example.com', apikey: 'abc123', ip: '9.2.1.1', service: 'ssh', format: 'json', logs: expect.stringMatching(/^\S+Z 9\.2\.1\.1: 7 events on ssh, port 22$/) }) // prettier-ignore
+    expect(sent?.form).toEqual({ server: 'server@example.com', apikey: 'abc123', ip: '9.2.1.1', service: 'ssh', format: 'json', logs: expect.stringMatching(/^\S+Z 9\.2\.1\.1: 7 events on ssh, port 22\n$/) }) // prettier-ignore
     services.answer = (_request, response) => void response.end('{"status":"error","error":{"apikey":"Wrong API key."}}') // prettier-ignore
     await report(bob, '9.2.1.2')
     await send()

@@ -85,7 +85,7 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     update()
     machine.run(
       backend === 'nftables'
-        ? ['nft', 'flush', 'set', 'inet', 'portreeve', 'v4']
+        ? ['nft', 'flush', 'set', 'inet', 'portreeve_list', 'v4']
         : ['ipset', 'flush'],
     )
     list.answerWith('', { status: 304 })
@@ -109,7 +109,7 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
   it('expires when no new version arrives', () => {
     update()
     const set =
-      backend === 'nftables' ? rules() : machine.run(['ipset', 'list', 'portreeve4']).stdout
+      backend === 'nftables' ? rules() : machine.run(['ipset', 'list', 'portreeve-list4']).stdout
     expect(set).toContain(backend === 'nftables' ? 'timeout 1d2h' : 'timeout 93600')
   })
 
@@ -128,6 +128,26 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     expect(machine.run([BLOCKER, 'remove']).status).toBe(0)
     expect(rules()).toBe(before)
     expect(machine.run(['ipset', 'list', '-n']).stdout).toBe('')
+    machine.run(['nft', 'flush', 'ruleset'])
+  })
+
+  it('leaves exported lists and their owner’s rules alone, and removes its former table', () => {
+    machine.run(['nft', 'add table inet portreeve; add set inet portreeve listed4 { type ipv4_addr; }; add chain inet portreeve own']) // prettier-ignore
+    machine.run(['ipset', 'create', 'portreeve4', 'hash:net', 'maxelem', '4194304'])
+    const exported = rules()
+    update()
+    expect(rules()).toContain('chain own')
+    expect(machine.run(['ipset', 'list', '-n', 'portreeve4']).status).toBe(0)
+    machine.run([BLOCKER, 'remove'])
+    // iptables leaves its empty tables.
+    expect(rules()).toContain(exported.trim())
+    machine.run(['nft', 'flush ruleset; add table inet portreeve; add set inet portreeve v4 { type ipv4_addr; }']) // prettier-ignore
+    machine.run(['ipset', 'destroy', 'portreeve4'])
+    machine.run(['ipset', 'create', 'portreeve4', 'hash:net', 'maxelem', '500000'])
+    update()
+    expect(rules()).not.toContain('table inet portreeve {')
+    expect(machine.run(['ipset', 'list', '-n', 'portreeve4']).status).not.toBe(0)
+    machine.run([BLOCKER, 'remove'])
     machine.run(['nft', 'flush', 'ruleset'])
   })
 
@@ -372,7 +392,7 @@ describe('an update', () => {
 
 function nftEntries(): string[] {
   const entries = (set: string) =>
-    entriesOf(machine.run(['nft', '-j', 'list', 'set', 'inet', 'portreeve', set]).stdout)
+    entriesOf(machine.run(['nft', '-j', 'list', 'set', 'inet', 'portreeve_list', set]).stdout)
   return ['v4', 'v6'].flatMap(entries).toSorted()
 }
 

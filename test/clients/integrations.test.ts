@@ -66,6 +66,17 @@ describe('the integration for Wazuh', () => {
     await send({ data: { srcip: '8.8.4.4' }, rule: { groups: ['syslog', 'sshd'], frequency: 8 } })
     await send({ data: {}, rule: { groups: ['sshd'] } })
     expect(bodies()).toEqual([{ ip: '8.8.4.4', service: 'ssh', count: 8 }])
+    for (const data of [
+      { win: { eventdata: { ipAddress: '8.8.4.5' } } },
+      { srcip: '-', src_ip: '[2001:4860::5]' },
+      { aws: { sourceIPAddress: 'ec2.amazonaws.com' }, source_ip: '8.8.4.6' },
+      { win: 'text', srcip: 'LOCAL' },
+    ])
+      await send({ data, rule: { groups: ['windows'] } })
+    expect(bodies().slice(1)).toEqual(
+      ['8.8.4.5', '2001:4860::5', '8.8.4.6'].map((ip) => ({ ip, service: 'rdp', count: 1 })),
+    )
+    await run('python3', [script, join(folder, 'alert.json'), TOKEN, `${service.origin}/`])
     expect(service.received[0]?.headers['x-report-token']).toBe(TOKEN)
   })
 })

@@ -75,6 +75,22 @@ describe.each(CLIENTS)('a report with nothing but %s', (client) => {
     })
   })
 
+  it.each([
+    ['0', { count: 1 }],
+    ['007', { count: 7 }],
+    ['250000', { count: 100_000 }],
+    ['99999999999999999999', { count: 100_000 }],
+    ['x', { count: 1 }],
+  ])('sends a count that the service accepts for %s', async (count, expected) => {
+    await report({ count }, client)
+    expect(sent()).toMatchObject([expected])
+  })
+
+  it.each(['0', '65536', '99999999999', 'no-such-port'])('sends no port for %s', async (ports) => {
+    await report({ ports }, client)
+    expect(sent()).toEqual([{ ip: '198.51.100.7', service: 'sshd', count: 3 }])
+  })
+
   it('tries again after a failure of the service', async () => {
     service.answerWith((response, request) =>
       status(service.received.length === 1 ? 500 : 200)(response, request),

@@ -26,7 +26,7 @@ const resolved = (schema: Schema): Schema =>
     : (document.components.schemas?.[schema.$ref.split('/').at(-1) as string] ?? schema)
 const typesOf = (schema: Schema) => [schema['type']].flat()
 
-/** Where a schema allows a text, a list or a record of any size. */
+/** Where a schema allows a text, a list, a record or a number of any size. */
 function unboundedIn(given: Schema, where: string): string[] {
   const schema = resolved(given)
   const isFixed =
@@ -35,6 +35,12 @@ function unboundedIn(given: Schema, where: string): string[] {
   if (typesOf(schema).includes('string') && !isFixed && !('maxLength' in schema))
     wrong.push(`${where} (text)`)
   if (typesOf(schema).includes('array') && !('maxItems' in schema)) wrong.push(`${where} (list)`)
+  if (
+    typesOf(schema).some((type) => type === 'integer' || type === 'number') &&
+    !isFixed &&
+    !('maximum' in schema)
+  )
+    wrong.push(`${where} (number)`)
   const rest = [
     schema['additionalProperties'],
     ...Object.values((schema['patternProperties'] as object) ?? {}),
@@ -63,7 +69,7 @@ describe('the schemas of requests', () => {
     })),
   )
 
-  it('limit each text, list and record', () => {
+  it('limit each text, list, record and number', () => {
     const unbounded = operations.flatMap(({ name, operation }) => [
       ...(operation.parameters ?? []).flatMap((one) =>
         unboundedIn(one.schema, `${name} ${one.in} ${one.name}`),
@@ -85,6 +91,11 @@ describe('the schemas of requests', () => {
       },
       additionalProperties: { type: 'number' },
     }
-    expect(unboundedIn(schema, 'x')).toEqual(['x (record)', 'x.a (text)', 'x.b[] (text)'])
+    expect(unboundedIn(schema, 'x')).toEqual([
+      'x (record)',
+      'x.a (text)',
+      'x.b[] (text)',
+      'x.* (number)',
+    ])
   })
 })

@@ -59,7 +59,8 @@ function wantedIn(
   return entries
     .filter(({ score, address }) => {
       const family = address.includes(':') ? 6 : 4
-      return score >= min && (version === 0 || version === family)
+      // The score as it is shown: clients ask for the 100 that they see.
+      return Math.round(score) >= min && (version === 0 || version === family)
     })
     .toSorted((a, b) => b.score - a.score)
     .slice(0, limit)

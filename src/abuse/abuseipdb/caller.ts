@@ -17,8 +17,7 @@ export function guardOf(
   endpoint: Endpoint,
 ): preHandlerAsyncHookHandler {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const header = request.headers['key']
-    const key = typeof header === 'string' ? header : ''
+    const key = keyOf(request)
     const owner = await reportTokens.find(key)
     if (!owner)
       throw new Fault(
@@ -31,6 +30,12 @@ export function guardOf(
     reply.header('x-ratelimit-limit', String(limit))
     reply.header('x-ratelimit-remaining', String(remaining))
   }
+}
+
+/** The header, or as AbuseIPDB also accepts it, the parameter. */
+function keyOf({ headers, query, body }: FastifyRequest): string {
+  const given = [headers['key'], (query as Parameters)['key'], (body as Parameters | null)?.['key']]
+  return given.find((value) => typeof value === 'string') ?? ''
 }
 
 /** The caller of a request that passed the guard. */

@@ -1,11 +1,12 @@
 import ipaddr from 'ipaddr.js'
 import { parseAddress } from '../../net/address.ts'
 import { DAY_MS } from '../../time.ts'
+import { parseReportTime } from '../intake/report-time.ts'
 import { networkOf, readSubject, type Subject } from '../subject.ts'
 import { ParameterError, PlanError } from './failures.ts'
 
 /** Parameters as they arrive: text of a query string or form, or values of JSON. */
-type Value = string | number | boolean | (string | number)[] | undefined
+type Value = string | number | boolean | null | (string | number)[] | undefined
 export type Parameters = Record<string, Value>
 
 /** @throws ParameterError */
@@ -78,9 +79,9 @@ export function readCategories(parameters: Parameters): number[] {
  */
 export function requireRecent(parameters: Parameters, now: number): void {
   const value = parameters['timestamp']
-  if (value === undefined || value === '') return
-  const at = Date.parse(typeof value === 'string' ? value : '')
-  if (Number.isNaN(at) || at > now + DAY_MS)
+  if (value === undefined || value === null || value === '') return
+  const at = parseReportTime(typeof value === 'string' ? value : '')
+  if (at === null || at > now + DAY_MS)
     throw new ParameterError('timestamp', 'The timestamp parameter must be a date and time.')
   if (now - at > DAY_MS)
     throw new ParameterError('timestamp', 'The timestamp must not be older than a day.')

@@ -1,5 +1,6 @@
 import { Type, type TSchema } from 'typebox'
-import { nameComponents, Nullable } from '../../http/schema.ts'
+import { MAX_BODY_BYTES } from '../../http/limits/server-limits.ts'
+import { MAX_INTEGER, nameComponents, Nullable } from '../../http/schema.ts'
 import { TAGS } from '../tags.ts'
 
 export const FORMS = ['application/x-www-form-urlencoded', 'application/json']
@@ -62,14 +63,18 @@ export const BlacklistParameters = Type.Object({
   ipVersion: text(20, '4 or 6.'),
 })
 
+const Category = Type.Number({ maximum: MAX_INTEGER })
 const Value = Type.Optional(
   Type.Union([
     Type.String({ maxLength: 2_000 }),
-    Type.Number(),
-    Type.Array(Type.Union([Type.String({ maxLength: 20 }), Type.Number()]), { maxItems: 30 }),
+    Category,
+    Type.Array(Type.Union([Type.String({ maxLength: 20 }), Category]), { maxItems: 30 }),
   ]),
 )
-const comment = text(64_000, 'Not stored.')
+/** Evidence of any length: AbuseIPDB cuts it, and clients send whole logs. */
+const comment = Type.Optional(
+  Nullable(Type.String({ maxLength: MAX_BODY_BYTES, description: 'Not stored.' })),
+)
 
 export const ReportParameters = Type.Object({
   ip,
@@ -77,7 +82,12 @@ export const ReportParameters = Type.Object({
   comment,
   timestamp: text(100),
 })
-export const ReportBody = Type.Object({ ip, categories: Value, comment, timestamp: text(100) })
+export const ReportBody = Type.Object({
+  ip,
+  categories: Value,
+  comment,
+  timestamp: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
+})
 export const BulkBody = Type.Object({ csv: text(2 * 1024 * 1024, 'The file. Required.') })
 export const ClearParameters = Type.Object({ ipAddress: ip })
 export const ClearBody = Type.Object({ ipAddress: ip })

@@ -1,51 +1,68 @@
 import { findService, type Service } from '../services.ts'
 
 /**
- * Words in names of scenarios, and the service they mean. The first that occurs counts, so that
+ * Phrases in names of scenarios, and the service they mean. The first that occurs counts, so that
  * `http-bf-wordpress_bf` is WordPress and not HTTP.
  */
-const BY_WORD: [RegExp, string][] = [
-  [/wordpress|wp[-_]/, 'wordpress'],
-  [/log4j/, 'log4shell'],
-  [/path[-_]traversal|grafana[-_]cve|2021-4(1773|2013)/, 'path-traversal'],
-  [/sqli/, 'sqli'],
-  [/xss/, 'xss'],
-  [/modsecurity|naxsi|vpatch|appsec/, 'modsecurity'],
-  [/open[-_]proxy/, 'open-proxy-probe'],
-  [/backdoors?|webshell/, 'webshell'],
-  [/thinkphp|php/, 'php-exploit'],
-  [/sensitive[-_]files/, 'env-disclosure'],
-  [/bad[-_]user[-_]agent/, 'bad-bot'],
-  [/req[-_]limit|dos[-_]|[-_]dos|flood/, 'http-flood'],
-  [/crawl|probing|w00tw00t|admin[-_]interface/, 'http-scan'],
-  [/generic[-_]bf|basic[-_]?auth/, 'http-auth'],
-  [/endlessh|sshesame|honeypot|cowrie/, 'honeypot'],
-  [/exchange/, 'exchange-owa'],
-  [/vmware|vcenter/, 'vmware'],
-  [/opnsense|litespeed|kasm|thehive|odoo|authelia|emby|gotify|ombi|meshcentral/, 'http-auth'],
-  [/spring4shell|jira|confluence|cve/i, 'http-scan'],
-  [/scan|port/, 'portscan'],
-  [/dovecot[-_]spam|imap|dovecot/, 'imap'],
-  [/spam/, 'email-spam'],
-  [/postfix|exim/, 'smtp-auth'],
-  [/pgsql/, 'postgresql'],
-  [/mariadb/, 'mysql'],
-  [/windows/, 'rdp'],
-  [/vsftpd/, 'ftp'],
-  [/vaultwarden/, 'bitwarden'],
-  [/suricata/, 'vuln-scan'],
-]
+const PHRASES = compile([
+  ['wordpress|wp', 'wordpress'],
+  ['log4j\\d*', 'log4shell'],
+  ['path-traversal|grafana-cve|2021-4(?:1773|2013)', 'path-traversal'],
+  ['sqli', 'sqli'],
+  ['xss', 'xss'],
+  ['modsecurity|naxsi|vpatch|appsec', 'modsecurity'],
+  ['open-proxy', 'open-proxy-probe'],
+  ['backdoors?|webshells?', 'webshell'],
+  ['thinkphp|php', 'php-exploit'],
+  ['sensitive-files', 'env-disclosure'],
+  ['bad-user-agent', 'bad-bot'],
+  ['req-limit|http-d?dos|dos-http|flood', 'http-flood'],
+  ['crawl|w00tw00t|http-probing|admin-interface', 'http-scan'],
+  ['generic-bf|basic-?auth', 'http-auth'],
+  ['endlessh|sshesame|honeypot|cowrie', 'honeypot'],
+  ['exchange', 'exchange-owa'],
+  ['opnsense|litespeed|kasm|thehive|odoo|authelia|emby|gotify|ombi|meshcentral', 'http-auth'],
+  ['spring4shell|jira|confluence', 'http-scan'],
+  ['dovecot-spam', 'imap'],
+  ['spam', 'email-spam'],
+  ['postfix|exim', 'smtp-auth'],
+  ['iptables-scan|port-?scan', 'portscan'],
+  ['windows', 'rdp'],
+  ['suricata', 'vuln-scan'],
+])
+
+/** Where no word of the name is a service. */
+const GENERAL_PHRASES = compile([
+  ['cve|probing', 'http-scan'],
+  ['scan|ports?', 'portscan'],
+  ['d?dos', 'http-flood'],
+])
+
+/** Words that say little: what a scenario is about is said by the others. */
+const VAGUE_SERVICES = new Set(['http', 'bad-bot'])
+
+function compile(phrases: [pattern: string, id: string][]): [RegExp, string][] {
+  return phrases.map(([pattern, id]) => [new RegExp(`-(?:${pattern})-`), id])
+}
 
 /**
- * The service that a scenario of CrowdSec is about: `crowdsecurity/ssh-bf` is ssh. Scenarios that
- * nothing names count as `other`.
+ * The service that a scenario of CrowdSec is about: `crowdsecurity/ssh-bf` is ssh. Only whole words
+ * of the name count. Scenarios that nothing names count as `other`.
  */
 export function serviceOfScenario(scenario: string): Service {
   const name = scenario.slice(scenario.indexOf('/') + 1).toLowerCase()
-  const [, id] = BY_WORD.find(([word]) => word.test(name)) ?? []
-  const words = name.split(/[-_.]/)
-  const found =
-    (id === undefined ? undefined : findService(id)) ??
-    words.map((word) => findService(word)).find((service) => service !== undefined)
-  return found ?? (findService('other') as Service)
+  const words = name.split(/[-_.\s]+/).filter((word) => word !== '')
+  const whole = `-${words.join('-')}-`
+  const phraseIn = (phrases: [RegExp, string][]) => {
+    const [, id = ''] = phrases.find(([pattern]) => pattern.test(whole)) ?? []
+    return findService(id)
+  }
+  const named = words.map(findService).filter((service) => service !== undefined)
+  return (
+    phraseIn(PHRASES) ??
+    named.find(({ id }) => !VAGUE_SERVICES.has(id)) ??
+    phraseIn(GENERAL_PHRASES) ??
+    named[0] ??
+    (findService('other') as Service)
+  )
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MAX_LENGTH, nameComponents, Nullable } from '../../http/schema.ts'
+import { MAX_BIGINT, MAX_LENGTH, nameComponents, Nullable } from '../../http/schema.ts'
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
 const maybe = Type.Optional(Type.Boolean())
@@ -8,7 +8,7 @@ const maybe = Type.Optional(Type.Boolean())
 export const Alert = Type.Object(
   {
     scenario: text(1_000),
-    events_count: Type.Optional(Type.Integer()),
+    events_count: Type.Optional(Type.Integer({ maximum: MAX_BIGINT })),
     start_at: text(100),
     stop_at: text(100),
     simulated: maybe,

@@ -42,21 +42,22 @@ const STORED_FORMATS = {
   nftables: {
     contentType: 'text/plain; charset=utf-8',
     *render(list, entries) {
-      yield `${comment(list, 'Load with: nft -f FILE. It fills two sets and blocks nothing by itself. Add rules to a chain in the')}# same table does: ip saddr @listed4 drop; ip6 saddr @listed6 drop\n`
-      for (const { family } of byFamily(entries)) yield nftSet(family)
+      const name = nftNameOf(list)
+      yield `${comment(list, 'Load with: nft -f FILE. It fills two sets and blocks nothing by itself. Add rules to a chain in the')}# same table does: ip saddr @${name}4 drop; ip6 saddr @${name}6 drop\n`
+      for (const { family } of byFamily(entries)) yield nftSet(name, family)
       for (const { family, those } of byFamily(entries)) {
-        yield `flush set inet portreeve listed${family}\n`
+        yield `flush set inet portreeve ${name}${family}\n`
         for (const piece of pieces(those)) {
-          yield `add element inet portreeve listed${family} { ${piece.map(({ address }) => address).join(', ')} }\n`
+          yield `add element inet portreeve ${name}${family} { ${piece.map(({ address }) => address).join(', ')} }\n`
         }
       }
     },
   },
   ipset: {
     contentType: 'text/plain; charset=utf-8',
-    *render(_list, entries) {
+    *render({ name = 'portreeve' }, entries) {
       for (const { family, those } of byFamily(entries)) {
-        const [set, fresh] = [`portreeve${family}`, `portreeve${family}-new`]
+        const [set, fresh] = [`${name}${family}`, `${name}${family}-new`]
         const options = `hash:net family ${family === 4 ? 'inet' : 'inet6'} ${IPSET_OPTIONS} -exist`
         yield `create ${set} ${options}\ncreate ${fresh} ${options}\nflush ${fresh}\n`
         yield* lines(those, ({ address }) => `add ${fresh} ${address} -exist`)
@@ -125,10 +126,13 @@ function csvOf(entry: Entry): string {
   ].join(',')
 }
 
-function nftSet(family: 4 | 6): string {
+/** The sets of both lists are in one table, where an owner’s chain can use them. */
+const nftNameOf = ({ name }: ListFacts) => (name === 'portreeve_fleet' ? 'fleet' : 'listed')
+
+function nftSet(name: string, family: 4 | 6): string {
   const type = family === 4 ? 'ipv4_addr' : 'ipv6_addr'
   return `table inet portreeve {
-  set listed${family} {
+  set ${name}${family} {
     type ${type}
     flags interval, timeout
     timeout ${LIFETIME_HOURS}h

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import {
+  MAX_BIGINT,
   MAX_LENGTH,
   nameComponents,
   Nullable,
@@ -128,7 +129,11 @@ export const Unbanned = Success(Type.Object({ unbanned: Type.Integer() }))
 export const HistoryQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
   before: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Only changes before this number.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_BIGINT,
+      description: 'Only changes before this number.',
+    }),
   ),
   ip: Type.Optional(Type.String({ maxLength: MAX_LENGTH.address })),
 })
@@ -272,6 +277,7 @@ export const FollowerQuery = Type.Object({
   since: Type.Optional(
     Type.Integer({
       minimum: 0,
+      maximum: MAX_BIGINT,
       description: 'A cursor: returns only the changes since then.',
     }),
   ),

@@ -237,7 +237,10 @@ async function sourceOf(abuse: AbuseServices, request: FastifyRequest): Promise<
 function requireAccepted(accept = '*/*'): void {
   const isAccepted = accept.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    const version = parameters.find((parameter) => parameter.startsWith('version='))
+    // A parameter's value may be quoted (RFC 9110, 5.6.6).
+    const version = parameters
+      .find((parameter) => parameter.startsWith('version='))
+      ?.replaceAll('"', '')
     const isType = ['*/*', 'application/*', 'application/taxii+json'].includes(type)
     return isType && (version === undefined || version === 'version=2.1')
   })
@@ -252,7 +255,11 @@ class NotAcceptable extends Error {
 }
 
 /** Failures as TAXII 2.1 has them. */
-function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const status = statusOf(error)
   if (status >= 500) request.log.error({ reqId: request.id, err: error }, 'request failed')
   if (status === 401) reply.header('www-authenticate', 'Basic realm="Portreeve"')

@@ -1,5 +1,6 @@
 import { Fault, messageOf } from '../../errors.ts'
 import type { AttackReport } from './record.ts'
+import { parseReportTime } from './report-time.ts'
 import { requireService, serviceOfCategories } from '../services.ts'
 import { readSubject } from '../subject.ts'
 import { DAY_MS } from '../../time.ts'
@@ -10,7 +11,9 @@ export const MAX_ROWS = 1_000
 /** Maximum age of a row with a time. */
 const MAX_AGE_MS = DAY_MS
 
-const CSV_HEADER = 'ip,categories,reportdate,comment'
+const CSV_HEADER = ['ip', 'categories', 'reportdate']
+/** Characters that a header can have. */
+const MAX_HEADER_CHARS = 200
 
 export type BulkRow = { line: number; report: AttackReport } | { line: number; error: string }
 
@@ -20,12 +23,7 @@ export type BulkRow = { line: number; report: AttackReport } | { line: number; e
  * @throws Fault `invalid_request` when there are no rows, or too many
  */
 export function readBulk(text: string, now: number): BulkRow[] {
-  const isCsv =
-    text
-      .replace(/^\uFEFF/, '')
-      .slice(0, CSV_HEADER.length)
-      .toLowerCase() === CSV_HEADER
-  const rows = isCsv ? readCsv(text).slice(1) : readLines(text)
+  const rows = hasCsvHeader(text) ? readCsv(text.replace(BOM, '')).slice(1) : readLines(text)
   if (rows.length === 0) throw new Fault('invalid_request', 'The body contains no reports.')
   if (rows.length > MAX_ROWS)
     throw new Fault(
@@ -39,6 +37,13 @@ export function readBulk(text: string, now: number): BulkRow[] {
       return { line, error: messageOf(error) }
     }
   })
+}
+
+const BOM = /^\uFEFF/
+
+function hasCsvHeader(text: string): boolean {
+  const [first] = readCsv(text.slice(0, MAX_HEADER_CHARS).replace(BOM, ''))
+  return CSV_HEADER.every((name, index) => first?.fields?.[index]?.trim().toLowerCase() === name)
 }
 
 type Row = { line: number; text: string; fields?: string[] }
@@ -59,19 +64,22 @@ function readLines(text: string): Row[] {
 
 /** The rows of AbuseIPDB’s CSV, without its header where there is one. */
 export function readCsvRows(text: string): { line: number; fields: string[] }[] {
-  const rows = readCsv(text.replace(/^\uFEFF/, ''))
+  const rows = readCsv(text.replace(BOM, ''))
   const isHeader = rows[0]?.fields?.[0]?.trim().toLowerCase() === 'ip'
   return rows.slice(isHeader ? 1 : 0).map(({ line, fields = [] }) => ({ line, fields }))
 }
 
-/** RFC 4180: quoted fields may hold commas, quotes doubled, and line ends. */
+/**
+ * RFC 4180: quoted fields may hold commas, quotes doubled, and line ends. Blanks around quotes are
+ * tolerated.
+ */
 function readCsv(text: string): Row[] {
   const rows: Row[] = []
-  const field = /("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n|\n|\r|$)/gy
+  const field = /(?:[ \t]*("(?:[^"]|"")*")[ \t]*|([^,\r\n]*))(,|\r\n|\n|\r|$)/gy
   let [line, fields, start]: [number, string[], number] = [1, [], 1]
   for (let match = field.exec(text); match; match = field.exec(text)) {
-    const [whole, raw = '', end] = match
-    fields.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
+    const [whole, quoted, plain = '', end] = match
+    fields.push(quoted === undefined ? plain : quoted.slice(1, -1).replaceAll('""', '"'))
     line += whole.split('\n').length - 1
     if (end === ',') continue
     if (fields.some((value) => value !== '')) rows.push({ line: start, text: '', fields })
@@ -87,10 +95,9 @@ export function reportOfFields(
   [ip = '', categories = '', date = '']: string[],
   now: number,
 ): AttackReport {
-  const at = Date.parse(date)
-  if (date !== '' && (Number.isNaN(at) || at > now + MAX_AGE_MS))
-    throw new Error(`“${date.slice(0, 40)}” is not a date.`)
-  if (date !== '' && now - at > MAX_AGE_MS) throw new Error('The report is older than a day.')
+  const at = date === '' ? now : parseReportTime(date)
+  if (at === null || at > now + MAX_AGE_MS) throw new Error(`“${date.slice(0, 40)}” is not a date.`)
+  if (now - at > MAX_AGE_MS) throw new Error('The report is older than a day.')
   const service = serviceOfCategories(categories.split(',').map(Number))
   if (!service) throw new Error(`“${categories.slice(0, 40)}” contains no AbuseIPDB category.`)
   return { subject: readSubject(ip.trim()), service: service.id, port: null, count: 1 }

@@ -10,12 +10,16 @@ export type ForwardedRequest = {
   body: Buffer
 }
 
-/** Headers of one connection (RFC 9110, 7.6.1), and headers that are set for the new one. */
+/**
+ * Headers of one connection (RFC 9110, 7.6.1), beside those that `Connection` names, and headers that
+ * are set for the new one.
+ */
 const HOP_BY_HOP_HEADERS = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
   'te',
+  'trailer',
   'transfer-encoding',
   'upgrade',
   'expect',
@@ -53,6 +57,16 @@ export async function forward(
   return response.statusCode ?? 0
 }
 
+/** The headers that do not belong to one connection: they are repeated on the next one. */
+export function endToEndHeaders(headers: [string, string][]): [string, string][] {
+  const named = headers
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.toLowerCase().split(','))
+    .map((option) => option.trim())
+  const dropped = new Set([...HOP_BY_HOP_HEADERS, ...named])
+  return headers.filter(([name]) => !dropped.has(name.toLowerCase()))
+}
+
 function targetOf(to: URL, path: string): string {
   const target = to.pathname.replace(/\/$/, '') + path
   return target.startsWith('/') ? target : `/${target}`
@@ -60,8 +74,7 @@ function targetOf(to: URL, path: string): string {
 
 function headersFor(to: URL, { method, headers, body }: ForwardedRequest): [string, string][] {
   const own: Record<string, string> = { host: to.host, 'content-length': String(body.length) }
-  const kept = headers.filter(([name]) => !HOP_BY_HOP_HEADERS.has(name.toLowerCase()))
-  const said = kept.map(([name, value]): [string, string] => [
+  const said = endToEndHeaders(headers).map(([name, value]): [string, string] => [
     name,
     own[name.toLowerCase()] ?? value,
   ])

@@ -44,10 +44,12 @@ const TOO_LARGE = textResponse(
   413,
   `A body may have at most ${MAX_READ_BODY_BYTES} bytes. The first part was stored.`,
 )
-const NO_HOST = textResponse(400, 'An HTTP/1.1 request needs a Host header.', [
+const WRONG_HOST = textResponse(400, 'A request needs one Host header with a host.', [
   'Connection',
   'close',
 ])
+/** RFC 9110, 7.2: a host as a URI has it, or nothing, with a port or without. */
+const HOST = /^(?:\[[\da-fv.:]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::\d*)?$/i
 const TRACE = textResponse(405, 'The method TRACE is not allowed.', ['Allow', METHODS])
 
 /** Decides how a request is answered. */
@@ -59,7 +61,8 @@ export function decideResponse(
   if (received.end === 'aborted') return abortedDecision(abort)
   if (received.end === 'too-large')
     return rejection(TOO_LARGE, `The body has more than ${MAX_READ_BODY_BYTES} bytes.`)
-  if (lacksHost(request)) return rejection(NO_HOST, 'An HTTP/1.1 request without a Host header.')
+  const wrong = hostProblem(request, headers)
+  if (wrong !== null) return rejection(WRONG_HOST, wrong)
   if (request.method === 'TRACE') return rejection(TRACE, 'The method TRACE is not allowed.')
   const preflight = isPreflight(request.method ?? '', headers)
   const special =
@@ -84,9 +87,16 @@ function abortedDecision(abort: AbortReason | null): ResponseDecision {
   return { response: null, status, rejected, preflight: false, isConfigured: false }
 }
 
-/** An HTTP/1.1 request without a Host header gets 400 (RFC 9112, 3.2). */
-function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' && headers.host === undefined
+/**
+ * Why a request must get 400 (RFC 9112, 3.2): an HTTP/1.1 request without a Host header, or any with
+ * more than one, or with one that is no host.
+ */
+function hostProblem({ httpVersion }: IncomingMessage, headers: Header[]): string | null {
+  const hosts = headers.filter(([name]) => name.toLowerCase() === 'host')
+  if (hosts.length > 1) return 'A request with more than one Host header.'
+  if (hosts.length === 0)
+    return httpVersion === '1.1' ? 'An HTTP/1.1 request without a Host header.' : null
+  return HOST.test(hosts[0]?.[1] ?? '') ? null : 'The Host header is not a host.'
 }
 
 function endpointResponse(

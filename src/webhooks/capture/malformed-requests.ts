@@ -26,7 +26,7 @@ export type MalformedDeps = {
 /** Describes why the parser rejected the bytes, with the status that the sender gets. */
 export function describeParseError({ code = '', reason, message }: ParseError): AbortReason {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return { reason: 'The headers have more than 16 KiB.', status: 431 }
+    return { reason: 'The headers are larger than 16 KiB, or too many.', status: 431 }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return { reason: 'The request did not arrive in time.', status: 408 }
   if (isDisconnect(code))

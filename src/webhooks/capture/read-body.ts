@@ -98,9 +98,12 @@ export function readBody(request: IncomingMessage, memory: MemoryBudget): Promis
   })
 }
 
-/** Whether the sender waits for `100 Continue` before it sends the body (RFC 9110, 10.1.1). */
-export function expectsContinue({ headers }: IncomingMessage): boolean {
-  return /100-continue/i.test(headers.expect ?? '')
+/**
+ * Whether the sender waits for `100 Continue` before it sends the body. In HTTP/1.0 the header means
+ * nothing (RFC 9110, 10.1.1).
+ */
+export function expectsContinue({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion !== '1.0' && /100-continue/i.test(headers.expect ?? '')
 }
 
 /** Whether the declared length of the body is above the limit. */

@@ -60,13 +60,14 @@ const EMBEDDED_DESTINATIONS = new Set([
   'frame',
 ])
 
+/** @param body one byte per character */
 export function configuredResponse(
   { responseStatus: status, responseType, cors }: ResponseSettings,
-  text: string,
+  body: string,
 ): CaptureResponse {
   const headers = [...(cors ? CROSS_ORIGIN_HEADERS : SAME_SITE_HEADERS)]
   if (BODILESS_STATUSES.has(status)) return { status, headers, body: '' }
-  return { status, headers: [...headers, 'Content-Type', responseType], body: encodeBody(text) }
+  return { status, headers: [...headers, 'Content-Type', responseType], body }
 }
 
 /** A response of the service itself to a sender, in plain text. */
@@ -82,7 +83,8 @@ export function textResponse(
   }
 }
 
-function encodeBody(text: string): string {
+/** The UTF-8 of a text, one byte per character. */
+export function encodeBody(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
 

@@ -16,7 +16,7 @@ import {
   saveAlertSettings,
   type AlertSettings,
 } from '../alerts/store.ts'
-import { configuredResponse, type CaptureResponse } from '../capture/responses.ts'
+import { configuredResponse, encodeBody, type CaptureResponse } from '../capture/responses.ts'
 import { MAX_ENDPOINTS_PER_WORKSPACE, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
 import { newEndpointToken } from '../endpoint-token.ts'
@@ -263,7 +263,7 @@ export async function loadEndpoint(
     cors,
     timeout,
     responseType,
-    response: configuredResponse(row, row.responseBody),
+    response: configuredResponse(row, encodeBody(row.responseBody)),
     template,
   }
 }

@@ -1,18 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import type { Header } from '../headers.ts'
+import { endToEndHeaders } from '../../net/http/forward.ts'
+import { findHeader, type Header } from '../headers.ts'
 import type { RequestRow } from './captured-request.ts'
 
-/** Headers that belong to one connection (RFC 9110, 7.6.1) or that curl sets itself. */
-const NOT_REPEATED = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'expect',
-  'keep-alive',
-  'te',
-  'upgrade',
-])
+/** Headers that curl sets itself. */
+const SET_BY_CURL = new Set(['host', 'content-length'])
 
 /** Headers that curl adds unless they are disabled. */
 const ADDED_BY_CURL = ['User-Agent', 'Accept', 'Content-Type']
@@ -41,11 +33,17 @@ export function formatCurl(request: RequestRow, url: string): string | null {
   const words = ['curl', ...methodOf(method), '--globoff', '--path-as-is']
   words.push(shellWord(url + path + (query && `?${query}`)))
   for (const header of headersOf(headers)) words.push('-H', header)
-  if (body.length === 0) return words.join(' ')
+  if (body.length === 0) return [...words, ...emptyBodyOf(method, headers)].join(' ')
   const text = body.toString('utf8')
   if (isUtf8(body) && isPlain(text) && body.length <= MAX_WORD_BYTES)
     return [...words, '--data-raw', quoted(text)].join(' ')
   return `printf %s '${body.toString('base64')}' | base64 -d | ${[...words, '--data-binary', '@-'].join(' ')}`
+}
+
+/** Without it curl sends no `Content-Length`, for which some servers answer 411. */
+function emptyBodyOf(method: string, headers: Header[]): string[] {
+  const declaresLength = findHeader(headers, 'content-length') !== undefined
+  return declaresLength && method !== 'HEAD' ? ['--data-raw', "''"] : []
 }
 
 function methodOf(method: string): string[] {
@@ -53,7 +51,7 @@ function methodOf(method: string): string[] {
 }
 
 function headersOf(headers: Header[]): string[] {
-  const sent = headers.filter(([name]) => !NOT_REPEATED.has(name.toLowerCase()))
+  const sent = endToEndHeaders(headers).filter(([name]) => !SET_BY_CURL.has(name.toLowerCase()))
   const without = ADDED_BY_CURL.filter(
     (name) => !sent.some(([other]) => other.toLowerCase() === name.toLowerCase()),
   )

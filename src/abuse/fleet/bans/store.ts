@@ -162,6 +162,14 @@ export async function listActiveAddresses(db: Db, workspaceId: string): Promise<
   return rows.map(({ address }) => address)
 }
 
+/** When the active bans of a workspace end, by address. */
+export async function listBanEnds(db: Db, workspaceId: string): Promise<Map<string, Date>> {
+  const { rows } = await sql<{ address: string; expiresAt: Date }>`
+    select address, expires_at from fleet_ban
+    where workspace_id = ${workspaceId} and expires_at is not null`.execute(db)
+  return new Map(rows.map(({ address, expiresAt }) => [address, expiresAt]))
+}
+
 // --- pages for people ---
 
 export type ActiveBan = {

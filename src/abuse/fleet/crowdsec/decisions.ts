@@ -109,8 +109,8 @@ export function filterOf(query: FilterQuery): DecisionFilter {
     // There are no others: the firewall bouncer names both, and wants everything.
     scopes: scopes?.has('ip') && scopes.has('range') ? null : scopes,
     origins: set(query.origins),
-    containing: partsOf(query.scenarios_containing ?? ''),
-    notContaining: partsOf(query.scenarios_not_containing ?? ''),
+    containing: partsOf(query.scenarios_containing?.toLowerCase() ?? ''),
+    notContaining: partsOf(query.scenarios_not_containing?.toLowerCase() ?? ''),
   }
 }
 
@@ -122,11 +122,12 @@ const partsOf = (text: string) =>
 
 export function isWanted({ scope, origin, scenario }: Decision, filter: DecisionFilter): boolean {
   const { scopes, origins, containing, notContaining } = filter
+  const name = scenario.toLowerCase()
   return (
     (scopes?.has(scope.toLowerCase()) ?? true) &&
-    (origins?.has(origin) ?? true) &&
-    (containing.length === 0 || containing.some((word) => scenario.includes(word))) &&
-    !notContaining.some((word) => scenario.includes(word))
+    (origins?.has(origin.toLowerCase()) ?? true) &&
+    (containing.length === 0 || containing.some((word) => name.includes(word))) &&
+    !notContaining.some((word) => name.includes(word))
   )
 }
 

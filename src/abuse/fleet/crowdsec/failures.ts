@@ -8,13 +8,13 @@ export function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { validation, message } = error as { validation?: unknown; message: string }
+  const { message, statusCode = 500 } = error as { message: string; statusCode?: number }
   if (error instanceof Fault) {
     if (error.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.retryAfter))
     return reply.code(error.status).send({ message })
   }
-  if (validation !== undefined) return reply.code(400).send({ message })
+  const status = isUnavailable(error) ? 503 : statusCode
+  if (status < 500) return reply.code(status).send({ message })
   request.log.error({ reqId: request.id, err: error }, 'request failed')
-  const status = isUnavailable(error) ? 503 : ((error as { statusCode?: number }).statusCode ?? 500)
-  return reply.code(status).send({ message: status < 500 ? message : 'internal error' })
+  return reply.code(status).send({ message: 'internal error' })
 }

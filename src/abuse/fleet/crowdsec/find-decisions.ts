@@ -52,6 +52,9 @@ export async function findDecisions(
 
 const MAX_FOUND = 100_000
 
+/** Bits before the IPv4 address in an IPv4-mapped one (RFC 4291, 2.5.5.2). */
+const MAPPED_PREFIX = 96
+
 async function findInFeeds(
   { feedSelections, feedLists }: Pick<StreamDeps, 'feedSelections' | 'feedLists'>,
   { workspaceId, feeds }: Fleet,
@@ -82,7 +85,11 @@ function networksOf({ ip, range, scope, value }: DecisionQuery): string[] {
       'invalid_request',
       `unable to parse '${text.slice(0, 60)}': not an address or range`,
     )
+  // A server that listens on IPv6 alone sees IPv4 clients as `::ffff:192.0.2.1`.
+  const asked = ipaddr.process(parsed.address)
+  const isMapped = parsed.family === 6 && asked.kind() === 'ipv4'
+  const length = Number(bits ?? most) - (isMapped ? MAPPED_PREFIX : 0)
+  if (length < 0) return []
   // IPv6 is listed by /64: within one, every address has the same decisions.
-  const length = Math.min(Number(bits ?? most), parsed.family === 4 ? 32 : 64)
-  return [networkOf(ipaddr.parse(parsed.address), length)]
+  return [networkOf(asked, Math.min(length, asked.kind() === 'ipv4' ? 32 : 64))]
 }

@@ -76,7 +76,9 @@ function streamRoute(app: App, fleets: Fleets): void {
       if (request.method === 'HEAD') return reply.type('text/plain').send('')
       const { startup, ...query } = request.query
       const { token, bouncer } = bouncerOf(request, fleets)
-      const wanted = { token, bouncer, startup, filter: filterOf(query) }
+      // As CrowdSec reads it: the first value, in this spelling.
+      const isStart = [startup].flat()[0] === 'true'
+      const wanted = { token, bouncer, startup: isStart, filter: filterOf(query) }
       const { body, state } = await streamDecisions(fleets, wanted)
       // Only what arrived completely is not sent again.
       finished(reply.raw, { readable: false }, (error) => {

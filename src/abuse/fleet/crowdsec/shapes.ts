@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MAX_LENGTH, nameComponents, Nullable } from '../../../http/schema.ts'
+import { MAX_BIGINT, MAX_LENGTH, nameComponents, Nullable } from '../../../http/schema.ts'
 
 const List = Type.Optional(
   Type.String({ maxLength: 1_000, description: 'Several are separated by commas.' }),
@@ -18,8 +18,14 @@ const filters = {
   scenarios_not_containing: List,
 }
 
+const Flag = Type.String({ maxLength: 100 })
+
 export const StreamQuery = Type.Object({
-  startup: Type.Boolean({ default: false, description: 'Whether to send the whole list.' }),
+  startup: Type.Optional(
+    Type.Union([Flag, Type.Array(Flag, { maxItems: 10 })], {
+      description: 'Sends the whole list for `true`; anything else counts as `false`.',
+    }),
+  ),
   ...filters,
 })
 
@@ -79,7 +85,11 @@ export const UsageMetrics = Type.Object({
             Type.Object({
               items: Type.Optional(
                 Type.Array(
-                  Type.Object({ name: Name, unit: Name, value: Type.Optional(Type.Number()) }),
+                  Type.Object({
+                    name: Name,
+                    unit: Name,
+                    value: Type.Optional(Type.Number({ maximum: MAX_BIGINT })),
+                  }),
                   { maxItems: 5_000 },
                 ),
               ),

@@ -11,12 +11,15 @@ import { parseNetwork } from '../../networks/network.ts'
 import type { PublicFeeds } from '../../public-feeds/public-feeds.ts'
 import { chosenFeeds } from '../public-feeds/feed-selection.ts'
 import { listProtectedNetworks, type ProtectionDeps } from '../protection.ts'
+import { MINUTE_MS } from '../../../time.ts'
+import { listBanEnds } from '../bans/store.ts'
 import { findFleet } from '../store.ts'
 import { createOwnSets, type OwnSets } from './own-sets.ts'
 import { renderExport } from './render.ts'
 
 export type FleetExportDeps = ProtectionDeps & {
   db: Kysely<DB>
+  clock: () => number
   exports: Exports
   sharedSet: SharedSet
   publicFeeds: PublicFeeds
@@ -49,7 +52,8 @@ export function createFleetExports(deps: FleetExportDeps): FleetExports {
     sets,
     async file(request) {
       const content = await gatherContent(deps, request)
-      const key = `${request.workspaceId} ${request.format} ${content.fingerprint}`
+      const minute = endsBans(request) ? Math.floor(deps.clock() / MINUTE_MS) : ''
+      const key = `${request.workspaceId} ${request.format} ${content.fingerprint} ${minute}`
       const known = files.get(key)
       if (known) return known
       const making = makeFile(deps, request, content, sets)
@@ -88,12 +92,16 @@ async function gatherContent(
   return { feeds, shared, version, protectedNetworks, fingerprint }
 }
 
+/** Whether the file says when bans end, counted from its own time. */
+const endsBans = ({ bans, format }: FleetExportRequest) => bans && format === 'mikrotik'
+
 async function makeFile(
-  { exports, pageUrl }: FleetExportDeps,
-  { workspaceId, format, bans }: FleetExportRequest,
+  { exports, pageUrl, db, clock }: FleetExportDeps,
+  request: FleetExportRequest,
   { feeds, shared, protectedNetworks }: Content,
   ownSets: OwnSets,
 ): Promise<Packed> {
+  const { workspaceId, format, bans } = request
   const sets: NamedSet[] = [
     ...(bans ? [{ name: 'fleet', set: await ownSets.fleet(workspaceId) }] : []),
     ...(shared ? [{ name: 'shared', set: await ownSets.shared() }] : []),
@@ -104,5 +112,11 @@ async function makeFile(
   // Only times of the content: the file is the same in every instance.
   const times = [exports.current().createdAt, ...feeds.map(({ changedAt }) => changedAt)]
   const generatedAt = new Date(Math.max(...times.map((time) => time.getTime())))
-  return pack(renderExport(format, networks, { generatedAt, pageUrl }))
+  if (!endsBans(request)) return pack(renderExport(format, networks, { generatedAt, pageUrl }))
+  const facts = {
+    generatedAt: new Date(clock()),
+    pageUrl,
+    bans: await listBanEnds(db, workspaceId),
+  }
+  return pack(renderExport(format, networks, facts))
 }

@@ -9,21 +9,32 @@ const NETWORKS_PER_PIECE = 1_000
 export function renderExport(
   format: FormatName,
   networks: CombinedNetwork[],
-  facts: Omit<ListFacts, 'version'>,
+  { bans = new Map(), ...facts }: Omit<ListFacts, 'version'> & { bans?: BanEnds },
 ): Iterable<string> {
   if (format === 'json') return renderJson(networks)
   if (format === 'csv') return renderCsv(networks)
   return FORMATS[format].render(
     { version: 0, name: 'portreeve_fleet', ...facts },
-    networks.map(entryOf),
+    networks.map((network) => entryOf(network, bans)),
   )
 }
 
-/** What the formats for firewalls read of an entry is its address. */
-function entryOf(network: CombinedNetwork): Entry {
-  const unknown = { score: 0, confidence: 'none' as const, services: [], networks: 0 }
+/** When bans end, by address. */
+export type BanEnds = ReadonlyMap<string, Date>
+
+/** Where a format takes a part of the list: the workspace’s own bans first, then the shared list. */
+const SCORES: Record<string, number> = { fleet: 100, shared: 50 }
+
+/** What the formats for firewalls read of an entry: address, source, and the end of a ban. */
+function entryOf(network: CombinedNetwork, bans: BanEnds): Entry {
+  const { names } = network
+  const address = formatNetwork(network)
+  const unknown = { confidence: 'none' as const, networks: 0 }
   const never = { firstReportedAt: new Date(0), lastReportedAt: new Date(0) }
-  return { address: formatNetwork(network), ...unknown, ...never }
+  const score = Math.max(...names.map((name) => SCORES[name] ?? 0))
+  // An address that another list has, too, stays as long as that list has it.
+  const expiresAt = names.every((name) => name === 'fleet') ? bans.get(address) : undefined
+  return { address, score, services: names, expiresAt, ...unknown, ...never }
 }
 
 function* renderJson(networks: CombinedNetwork[]): Generator<string> {

@@ -85,10 +85,13 @@ export function serviceNameOf(id: string): string {
   return NAMES[id] ?? GROUP_NAMES[serviceOf(id).group] ?? id
 }
 
-/** blocklist.de wants log lines; it gets the facts of the report, because none are stored. */
+/**
+ * blocklist.de wants log lines, each with its end, and answers 400 to others; it gets the facts of
+ * the report, because none are stored.
+ */
 function describeReport({ address, services, port, count, reportedAt }: OutgoingReport): string {
   const at = reportedAt.toISOString()
-  return `${at} ${address}: ${count} events on ${services.join(', ')}${port === null ? '' : `, port ${port}`}`
+  return `${at} ${address}: ${count} events on ${services.join(', ')}${port === null ? '' : `, port ${port}`}\n`
 }
 
 function outcomeOf(status: number, body: string, seconds: number | null): RelayOutcome {
