@@ -48,6 +48,8 @@ export function presentTlsReport({ beginsAt, endsAt, successful, failed, ...row 
   return { ...row, dateRange: { begin: beginsAt, end: endsAt }, totals: { successful, failed } }
 }
 
+/** Null where it is not known: without results, or when the DNS did not answer. */
 function verified(authentication: Authentication | null): boolean | null {
-  return authentication && authentication.dmarc.result === 'pass'
+  if (!authentication || authentication.dmarc.result === 'temperror') return null
+  return authentication.dmarc.result === 'pass'
 }

@@ -1,0 +1,80 @@
+import { domainToASCII } from 'node:url'
+
+/** A header field as it was received, without its final CRLF; the name in lower case. */
+export type HeaderField = { name: string; raw: string }
+
+/** A mail in Latin-1, a character for each byte, whose lines all end with CRLF. */
+export type Message = { fields: HeaderField[]; body: string }
+
+/** Splits a mail into its header fields and its body (RFC 5322, 2.1). */
+export function parseMessage(mail: Uint8Array): Message {
+  const text = Buffer.from(mail.buffer, mail.byteOffset, mail.length)
+    .toString('latin1')
+    .replace(/(?<!\r)\n/g, '\r\n')
+  // A mail may begin with the empty line, or have none and so no body.
+  const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n') + 2
+  const header = end === 1 ? text.replace(/\r\n$/, '') : text.slice(0, Math.max(0, end - 2))
+  const fields = header.split(/\r\n(?![ \t])/).map((raw) => {
+    const colon = raw.indexOf(':')
+    return {
+      name: raw
+        .slice(0, Math.max(0, colon))
+        .replace(/[ \t]+$/, '')
+        .toLowerCase(),
+      raw,
+    }
+  })
+  return { fields, body: end === 1 ? '' : text.slice(end + 2) }
+}
+
+/** The values of the fields of a name, unfolded (RFC 5322, 2.2.3). */
+export function fieldValues({ fields }: Message, name: string): string[] {
+  return fields
+    .filter((field) => field.name === name)
+    .map(({ raw }) => unfold(raw.slice(raw.indexOf(':') + 1)))
+}
+
+export function unfold(value: string): string {
+  return value.replaceAll('\r\n', '')
+}
+
+/**
+ * The Author Domain (RFC 9989, 3.2.2): the one domain of all addresses in the one From field, as an
+ * A-label. Null when it is not certain which domain a reader sees: with several fields or domains,
+ * or anything that is no address.
+ */
+export function authorDomain(message: Message): string | null {
+  const values = fieldValues(message, 'from')
+  const [value] = values
+  if (value === undefined || values.length > 1) return null
+  const addresses = withoutQuotes(value)
+    .split(/[,;]/)
+    .filter((address) => address.trim() !== '')
+  const domains = new Set(addresses.map(addressDomain))
+  const [domain] = domains
+  return domains.size === 1 ? (domain ?? null) : null
+}
+
+/** Blanks quoted strings and nested comments (RFC 5322, 3.2), in which an `@` says nothing. */
+function withoutQuotes(value: string): string {
+  let text = ''
+  let depth = 0
+  let isQuoted = false
+  for (const [token] of value.matchAll(/\\.|[^\\]|\\$/gs)) {
+    if (token === '"' && depth === 0) isQuoted = !isQuoted
+    else if (isQuoted) continue
+    else if (token === '(') depth++
+    else if (token === ')' && depth > 0) depth--
+    else if (depth === 0) text += token
+  }
+  // Without its end, a reader may see anything of the rest.
+  return depth > 0 || isQuoted ? '' : text
+}
+
+/** The domain of an address; null when it has none, or when more than one `@` could begin it. */
+function addressDomain(address: string): string | null {
+  const parts = address.split('@')
+  const [, domain = ''] = /^[ \t]*([^\s<>:\\[\]"]+)[ \t]*>?[ \t]*$/.exec(parts[1] ?? '') ?? []
+  const name = domainToASCII(Buffer.from(domain, 'latin1').toString()).replace(/\.$/, '')
+  return parts.length === 2 && name !== '' ? name : null
+}
