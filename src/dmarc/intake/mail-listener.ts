@@ -67,6 +67,7 @@ export async function startMailListener({
         via: 'smtp' as const,
         workspaceId,
         domainId: id,
+        domain: domain.domain,
         peer: mail.peer,
         sender: mail.sender,
       }
