@@ -205,7 +205,7 @@ describe('the SMTP server for reports', () => {
     const mail = mailWith({ attachment, type: 'application/tlsrpt+gzip', fileName: 'r.json.gz' })
     expect((await swaks(portreeve.smtpPort, reportEmail, mail)).code).toBe(0)
     const { body } = await portreeve.ask(`domains/${id}/tls-reports`, alice)
-    expect(body.data.tlsReports).toMatchObject([{ policies: [{ policyDomain: 'example.test' }] }])
+    expect(body.data.reports).toMatchObject([{ policies: [{ policyDomain: 'example.test' }] }])
   })
 
   it('stores both reports of a file', async () => {
