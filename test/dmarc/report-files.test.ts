@@ -12,10 +12,10 @@ async function read(file: string | Uint8Array, name = 'file', domain?: string) {
 
 /** What is stored of the reports, and why the others are not. */
 function facts(results: ReadResult[]): unknown[] {
-  return results.map((read) => {
-    if (read.kind === 'aggregate') return [read.key, read.report, read.parts, read.tallies]
-    if (read.kind === 'tls') return [read.key, read.report]
-    return read.kind === 'unread' ? read.reason : read.kind
+  return results.map((item) => {
+    if (item.kind === 'aggregate') return [item.key, item.report, item.parts, item.tallies]
+    if (item.kind === 'tls') return [item.key, item.report]
+    return item.kind === 'unread' ? item.reason : item.kind
   })
 }
 

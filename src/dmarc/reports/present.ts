@@ -30,7 +30,7 @@ export function presentReport(row: ReportRow, domain: string) {
     totals: { messages, pass: aligned, fail: messages - aligned, outside, disposition },
     via,
     authentication,
-    reporterVerified: verified(authentication),
+    reporterVerified: isReporterVerified(authentication),
     receivedAt,
   }
 }
@@ -49,7 +49,7 @@ export function presentTlsReport({ beginsAt, endsAt, successful, failed, ...row 
 }
 
 /** Null where it is not known: without results, or when the DNS did not answer. */
-function verified(authentication: Authentication | null): boolean | null {
+export function isReporterVerified(authentication: Authentication | null): boolean | null {
   if (!authentication || authentication.dmarc.result === 'temperror') return null
   return authentication.dmarc.result === 'pass'
 }

@@ -249,7 +249,7 @@ function spfFailureStep(failure: EnvelopeSeen, domain: string, address: string):
         text: `${uses} which has no SPF record. Publish one that lists every server with this envelope sender. If only you send from this address, begin with this record.`,
         publish: { name, type: 'TXT', value: `v=spf1 ${mechanism} ?all` },
       }
-    case 'unknown':
+    default:
       return {
         text:
           result === 'temperror'

@@ -162,6 +162,25 @@ type Reader = {
   read(): Read
 }
 
+type Internals = { name: string; text: string; tags: { name: string }[]; closeTag(): void }
+const internals = SaxesParser.prototype as unknown as Internals
+
+/**
+ * Skips the end of an element that is not open. The parser would close all that are open, the root
+ * too, so that a stray tag would cost the rest of the report.
+ */
+class ReportParser extends SaxesParser {}
+Object.defineProperty(ReportParser.prototype, 'closeTag', {
+  value(this: Internals) {
+    const { name, tags, text } = this
+    if (tags.some((tag) => tag.name === name)) return internals.closeTag.call(this)
+    // An end without a name is an error that changes nothing but the text.
+    this.name = ''
+    internals.closeTag.call(this)
+    this.text = text
+  },
+})
+
 /** Ends the parser at the end of the root: what follows is none of the document. */
 const ROOT_CLOSED = new Error('The root is closed.')
 
@@ -171,7 +190,7 @@ function createReader(
   onSection: (section: XmlElement) => void,
 ): Reader {
   // With an eighth handler V8 makes the parser a dictionary, and it is five times slower.
-  const parser = new SaxesParser({ position: false })
+  const parser = new ReportParser({ position: false })
   parser.line = firstLine
   const { limit, startElement, where, blemish } = watch(parser)
   /** The section being read and the elements open within it. */
@@ -187,7 +206,7 @@ function createReader(
 
   parser.on('opentag', (tag) => {
     kept = 0
-    root ??= { name: tag.name, attributes: tag.attributes as Record<string, string> }
+    root ??= { name: tag.name, attributes: tag.attributes }
     startElement(++depth)
     const name = localName(tag.name)
     const parent = open.at(-1)
@@ -256,7 +275,8 @@ function watch(parser: SaxesParser) {
   let blemishes = 0
   let attributes = 0
   parser.on('error', ({ message }) => {
-    blemish ??= `not well-formed at ${where()}: ${message.replace(/\.$/, '')}`
+    const what = message.replace(/\.+$/, '').replace('weird empty', 'unexpected')
+    blemish ??= `not well-formed at ${where()}: ${what}`
     blemishes++
     if (blemishes > REPORT_LIMITS.blemishes)
       throw new Fault('invalid_request', `The XML is ${blemish}.`)

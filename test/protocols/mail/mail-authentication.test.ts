@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, it } from 'vitest'
 import {
@@ -340,10 +340,10 @@ describe('DKIM', () => {
   const words = fc.array(fc.oneof(blank, fc.constantFrom('a', 'B', '.', 'é', '=20')), {
     maxLength: 8,
   })
-  const line = words.map((all) => all.join(''))
-  const body = fc.array(line, { maxLength: 6 }).map((lines) => lines.join('\r\n'))
+  const blanks = words.map((all) => all.join(''))
+  const body = fc.array(blanks, { maxLength: 6 }).map((lines) => lines.join('\r\n'))
   const field = fc
-    .tuple(fc.constantFrom('X-A', 'x-a', 'Subject', 'X-B '), line, line)
+    .tuple(fc.constantFrom('X-A', 'x-a', 'Subject', 'X-B '), blanks, blanks)
     .map(([name, one, two]) => `${name}:${one}\r\n ${two}x`)
   const mails = fc.record({
     fields: fc.array(field, { maxLength: 5 }).map((all) => [...FIELDS, ...all]),
@@ -369,7 +369,7 @@ describe('DKIM', () => {
       const mail = change ? whole.slice(0, at) + change[1] + whole.slice(at + 1) : whole
       // The verifiers differ on lines that are no fields, of which RFC 5322 says nothing.
       const [header = ''] = mail.split('\r\n\r\n', 1)
-      fc.pre(header.split(/\r?\n/).every((line) => /^(?:[\t ]|[!-9;-~]+[\t ]*:)/.test(line)))
+      fc.pre(header.split(/\r?\n/).every((each) => /^(?:[\t ]|[!-9;-~]+[\t ]*:)/.test(each)))
       const { dkim } = await authenticate(mail)
       if (!change) expect(dkim.result).toBe('pass')
       if (dkim.result === 'pass') expect(await verifyWithMailauth(mail)).toContain('pass')
