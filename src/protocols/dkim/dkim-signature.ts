@@ -1,5 +1,4 @@
-import { domainToASCII } from 'node:url'
-import { unfold, type HeaderField } from '../mail/message.ts'
+import { domainNameOf, unfold, type HeaderField } from '../mail/message.ts'
 import { parseTagList, valueOf } from '../tag-list.ts'
 
 /** How far a mail may change on its way (RFC 6376, 3.4). */
@@ -37,9 +36,9 @@ type Tags = (name: string) => string | undefined
 export function readSignature(field: HeaderField): DkimSignature | null {
   const { tags, errors } = parseTagList(unfold(field.raw.slice(field.raw.indexOf(':') + 1)))
   const tag: Tags = (name) => valueOf(tags, name)
-  const domain = nameOf(tag('d'))
+  const domain = domainNameOf(tag('d'))
   const identity = identityOf(tag('i'), domain)
-  const selector = nameOf(tag('s'))
+  const selector = domainNameOf(tag('s'))
   const canonicalization = canonicalizationOf(tag('c'))
   const signedFields = wordsOf(tag('h'))
   const [bodyHash, signature] = [base64Of(tag('bh')), base64Of(tag('b'))]
@@ -82,18 +81,10 @@ function numberOf(digits: string | undefined): number | null {
   return digits === undefined ? null : Number(digits)
 }
 
-/** A domain name or selector; null for anything else. */
-function nameOf(text: string | undefined): string | null {
-  const name = domainToASCII(Buffer.from(text ?? '', 'latin1').toString())
-  const labels = name.split('.')
-  const isName = labels.every((label) => /^[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d_])?$/.test(label))
-  return isName && name.length <= 253 ? name : null
-}
-
 /** RFC 6376, 6.1.1: it must lie in the signing domain, which it is when it is not given. */
 function identityOf(i: string | undefined, domain: string | null): string | null {
   if (i === undefined || domain === null) return domain
-  const identity = nameOf(/@([^@]*)$/.exec(i)?.[1])
+  const identity = domainNameOf(/@([^@]*)$/.exec(i)?.[1])
   return identity === domain || identity?.endsWith(`.${domain}`) ? identity : null
 }
 

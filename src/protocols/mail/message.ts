@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url'
+import { domainOf } from '../reports/report-values.ts'
 
 /** A header field as it was received, without its final CRLF; the name in lower case. */
 export type HeaderField = { name: string; raw: string }
@@ -75,6 +75,16 @@ function withoutQuotes(value: string): string {
 function addressDomain(address: string): string | null {
   const parts = address.split('@')
   const [, domain = ''] = /^[ \t]*([^\s<>:\\[\]"]+)[ \t]*>?[ \t]*$/.exec(parts[1] ?? '') ?? []
-  const name = domainToASCII(Buffer.from(domain, 'latin1').toString()).replace(/\.$/, '')
-  return parts.length === 2 && name !== '' ? name : null
+  return parts.length === 2 ? domainNameOf(domain.replace(/\.$/, '')) : null
+}
+
+/**
+ * A domain name in lower case, with A-labels; null for anything else.
+ * @param text in Latin-1, as in a `Message`
+ */
+export function domainNameOf(text = ''): string | null {
+  const name = domainOf(Buffer.from(text, 'latin1').toString()) ?? ''
+  const labels = text.endsWith('.') ? [] : name.split('.')
+  const isName = labels.every((label) => /^[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d_])?$/.test(label))
+  return isName && labels.length > 0 && name.length <= 253 ? name : null
 }
