@@ -8,23 +8,16 @@ export type Message = { fields: HeaderField[]; body: string }
 
 /** Splits a mail into its header fields and its body (RFC 5322, 2.1). */
 export function parseMessage(mail: Uint8Array): Message {
-  const text = Buffer.from(mail.buffer, mail.byteOffset, mail.length)
-    .toString('latin1')
-    .replace(/(?<!\r)\n/g, '\r\n')
-  // A mail may begin with the empty line, or have none and so no body.
-  const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n') + 2
-  const header = end === 1 ? text.replace(/\r\n$/, '') : text.slice(0, Math.max(0, end - 2))
+  // A mail without a header begins with the empty line.
+  const text = `\r\n${Buffer.from(mail.buffer, mail.byteOffset, mail.length).toString('latin1')}`
+  const lines = text.replace(/(?<!\r)\n/g, '\r\n')
+  const end = lines.indexOf('\r\n\r\n')
+  const header = end < 0 ? lines.slice(2).replace(/\r\n$/, '') : lines.slice(2, end)
   const fields = header.split(/\r\n(?![ \t])/).map((raw) => {
-    const colon = raw.indexOf(':')
-    return {
-      name: raw
-        .slice(0, Math.max(0, colon))
-        .replace(/[ \t]+$/, '')
-        .toLowerCase(),
-      raw,
-    }
+    const [name = ''] = raw.includes(':') ? raw.split(':', 1) : []
+    return { name: name.replace(/[ \t]+$/, '').toLowerCase(), raw }
   })
-  return { fields, body: end === 1 ? '' : text.slice(end + 2) }
+  return { fields, body: end < 0 ? '' : lines.slice(end + 4) }
 }
 
 /** The values of the fields of a name, unfolded (RFC 5322, 2.2.3). */
@@ -84,7 +77,8 @@ function addressDomain(address: string): string | null {
  */
 export function domainNameOf(text = ''): string | null {
   const name = domainOf(Buffer.from(text, 'latin1').toString()) ?? ''
-  const labels = text.endsWith('.') ? [] : name.split('.')
-  const isName = labels.every((label) => /^[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d_])?$/.test(label))
-  return isName && labels.length > 0 && name.length <= 253 ? name : null
+  const isName =
+    !text.endsWith('.') &&
+    name.split('.').every((label) => /^[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d_])?$/.test(label))
+  return isName && name.length <= 253 ? name : null
 }
