@@ -85,16 +85,15 @@ export function sumIdentities(records: PublishedRecord[], about: string): Identi
 type Result = { domain: string | null; result: string | null }
 
 /**
- * The envelope senders of a record. What SPF says of the HELO name counts only where a bounce has no
- * sender, so that it made the message pass (RFC 7208, 2.4).
+ * The envelope senders of a record. What SPF says of the HELO name counts only where it made the
+ * message pass, as for a bounce, which has no sender (RFC 7208, 2.4).
  */
 function envelopesOf({ authResults, identifiers, policyEvaluated }: AggregateRecord): Result[] {
-  const results = authResults.spf.map(({ domain, scope, result }) => ({ domain, scope, result }))
-  const senders = results.filter(({ scope }) => scope !== 'helo')
-  const { envelopeFrom: domain } = identifiers
-  if (senders.length > 0) return senders.map(({ domain: of, result }) => ({ domain: of, result }))
-  if (domain !== null) return [{ domain, result: null }]
-  return policyEvaluated.spf === 'pass' ? results : []
+  const senders = authResults.spf.filter(({ scope }) => scope !== 'helo')
+  const named = identifiers.envelopeFrom
+  const counted = senders.length > 0 || policyEvaluated.spf !== 'pass' ? senders : authResults.spf
+  if (counted.length === 0 && named !== null) return [{ domain: named, result: null }]
+  return counted.map(({ domain, result }) => ({ domain, result }))
 }
 
 function isInexactPass({ domain, result }: Result, from: string): boolean {
