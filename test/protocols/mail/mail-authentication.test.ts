@@ -342,7 +342,7 @@ describe('a received mail', () => {
       'a:',
       ';b=',
     ]) {
-      const flood = piece.repeat(500_000 / piece.length)
+      const flood = piece.repeat(200_000 / piece.length)
       const header = `From: ${flood.replaceAll('\r\n', '\r\n ')}\r\nDKIM-Signature: v=1; ${flood}`
       const begun = performance.now()
       await authenticate(`${header}\r\n\r\n${flood}`)
