@@ -224,7 +224,8 @@ export const AggregateReport = Type.Object({
   authentication: Authentication,
   reporterVerified: Nullable(
     Type.Boolean({
-      description: 'Whether the email passed DMARC. Anyone can send a forged report.',
+      description:
+        'Whether the email passed DMARC; null where that is not known. Anyone can send a forged report.',
     }),
   ),
   receivedAt: Timestamp,
@@ -518,7 +519,7 @@ export const SourceDetail = Success(
           description: 'DKIM signatures.',
         }),
         envelopes: Type.Array(Type.Object({ ...SEEN, ...FARED }), {
-          description: 'Domains that SPF was checked for.',
+          description: 'Domains of the envelope sender, with their SPF results.',
         }),
         unsigned: Type.Integer({ minimum: 0, description: 'Messages without a DKIM signature.' }),
         records: Type.Integer({
@@ -538,7 +539,10 @@ export const SourceDetail = Success(
           publish: Nullable(
             Type.Object(
               { name: Text, type: Type.Literal('TXT'), value: Text },
-              { description: 'An addition to the record of that name.' },
+              {
+                description:
+                  'An addition to the record of that name, or a whole record (`v=…`) where there is none.',
+              },
             ),
           ),
         }),

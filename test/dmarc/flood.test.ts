@@ -7,7 +7,7 @@ import {
   MAX_SAMPLE_BYTES,
   type IntakeLimits,
 } from '../../src/dmarc/limits.ts'
-import { parseTlsReport } from '../../src/protocols/reports/tls-report.ts'
+import { parseTlsReport } from '../protocols/reports/report-samples.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'

@@ -199,6 +199,22 @@ describe('the SMTP server for reports', () => {
     ).toBe(1)
   })
 
+  it('stores a TLS report that names no domain for the domain of the address', async () => {
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
+    const attachment = tlsReport().replace('"policy-domain":"example.test",', '')
+    const mail = mailWith({ attachment, type: 'application/tlsrpt+gzip', fileName: 'r.json.gz' })
+    expect((await swaks(portreeve.smtpPort, reportEmail, mail)).code).toBe(0)
+    const { body } = await portreeve.ask(`domains/${id}/tls-reports`, alice)
+    expect(body.data.reports).toMatchObject([{ policies: [{ policyDomain: 'example.test' }] }])
+  })
+
+  it('stores both reports of a file', async () => {
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
+    const attachment = aggregate({ id: 'one' }) + aggregate({ id: 'two' })
+    expect((await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment }))).code).toBe(0)
+    expect((await listOf(id)).pagination.total).toBe(2)
+  })
+
   it('rejects a message that is too large', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const { code, transcript } = await swaks(

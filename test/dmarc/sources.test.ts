@@ -217,11 +217,13 @@ type Mail = {
   dkim?: [domain: string, result: string][]
   spf?: [domain: string, result: string]
   aligned?: ('dkim' | 'spf')[]
+  /** The published alignment. */
+  mode?: 'r' | 's'
 }
 
-function record({ dkim = [], spf, aligned = [] }: Mail): AggregateRecord {
+function record({ dkim = [], spf, aligned = [], mode = 'r' }: Mail) {
   const by = (name: 'dkim' | 'spf') => (aligned.includes(name) ? 'pass' : 'fail')
-  return {
+  const found: AggregateRecord = {
     sourceIp: IP,
     count: 1,
     policyEvaluated: { disposition: 'none', dkim: by('dkim'), spf: by('spf'), reasons: [] },
@@ -231,6 +233,7 @@ function record({ dkim = [], spf, aligned = [] }: Mail): AggregateRecord {
       spf: spf ? [{ domain: spf[0], scope: 'mfrom', result: spf[1], humanResult: null }] : [],
     },
   }
+  return { ...found, report: { adkim: mode, aspf: mode } }
 }
 
 function advice(
@@ -316,7 +319,11 @@ describe('the advice on a source', () => {
   })
 
   it('names strict alignment if it causes the failure', () => {
-    const mail: Mail = { dkim: [['news.example.com', 'pass']], spf: ['news.example.com', 'pass'] }
+    const mail: Mail = {
+      dkim: [['news.example.com', 'pass']],
+      spf: ['news.example.com', 'pass'],
+      mode: 's',
+    }
     expect(texts(advice([mail], 'failing'))).toMatch(/adkim=s.*\n.*aspf=s/)
   })
 

@@ -10,7 +10,7 @@ import {
   MAX_MBOX_MAILS,
   UPLOAD_LIMITS,
 } from '../limits.ts'
-import { toStorableText, readReports, type ReadResult } from './read-reports.ts'
+import { toStorableText, readReports, type ReadBounds, type ReadResult } from './read-reports.ts'
 import {
   storeBatch,
   type BatchEntry,
@@ -85,7 +85,11 @@ export async function ingest(
     let holdsMail = false
     // A mailbox also has personal mail: only messages with a report are stored.
     if (origin.via === 'mailbox') delivery.content = null
-    for await (const read of readFile(file, delivery.name, { cost, limits })) {
+    for await (const read of readFile(file, delivery.name, {
+      cost,
+      limits,
+      domain: origin.domain,
+    })) {
       if (read.kind === 'failure') holdsMail = true
       if (read.kind !== 'unread') delivery.content = file.bytes
       // A failure report contains personal mail: the file that contains it is not stored.
@@ -136,7 +140,7 @@ async function* mailsOf({ name, bytes }: GivenFile, most: number): AsyncGenerato
 async function* readFile(
   { bytes, refusal }: GivenFile,
   name: string,
-  bounds: Parameters<typeof readReports>[2],
+  bounds: ReadBounds,
 ): AsyncGenerator<ReadResult> {
   if (refusal === undefined) yield* readReports(bytes, name, bounds)
   else yield { kind: 'unread', name, reason: refusal }

@@ -67,6 +67,7 @@ export async function startMailListener({
         via: 'smtp' as const,
         workspaceId,
         domainId: id,
+        domain: domain.domain,
         peer: mail.peer,
         sender: mail.sender,
       }
@@ -100,7 +101,7 @@ export async function startMailListener({
   ): Promise<void> {
     const signal = AbortSignal.any([AbortSignal.timeout(AUTHENTICATION_TIMEOUT_MS), closing.signal])
     try {
-      const envelope = { ip: peer, helo, sender, mta: reportDomain }
+      const envelope = { ip: peer, helo, sender }
       const authentication = await authenticateMail(bytes, envelope, resolver, signal)
       for (const id of deliveries) await setAuthentication(db, id, authentication)
     } catch (error) {

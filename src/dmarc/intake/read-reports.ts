@@ -1,12 +1,13 @@
 import { Fault } from '../../errors.ts'
 import {
   isAligned,
-  parseAggregateReport,
+  openReports,
+  readReport,
   reportKey,
   type AggregateRecord,
   type AggregateReport,
 } from '../../protocols/reports/aggregate-report.ts'
-import { parseTlsReport, tlsReportKey, type TlsReport } from '../../protocols/reports/tls-report.ts'
+import { openTlsReports, tlsReportKey, type TlsReport } from '../../protocols/reports/tls-report.ts'
 import {
   isReport,
   unpack,
@@ -14,6 +15,8 @@ import {
   type UnpackCost,
   type UnpackLimits,
 } from '../../protocols/reports/unpack.ts'
+import { REPORT_LIMITS } from '../../protocols/reports/report-limits.ts'
+import { domainOf } from '../../protocols/reports/report-values.ts'
 import { RECORDS_PER_PART } from '../limits.ts'
 import { createSelectors, type SelectorTally } from '../statistics/selectors.ts'
 import { createTallies, type Tally } from '../statistics/tally.ts'
@@ -45,22 +48,47 @@ export type ReadResult = ReadAggregate | ReadTls | ReadFailure | UnreadableFile
 export async function* readReports(
   bytes: Uint8Array,
   name: string,
-  bounds: { cost?: UnpackCost; limits?: Partial<UnpackLimits> } = {},
+  { domain, ...bounds }: ReadBounds = {},
 ): AsyncGenerator<ReadResult> {
   for await (const item of unpack(bytes, { name, ...bounds })) {
-    yield isReport(item)
-      ? await readOne(item)
-      : { kind: 'unread', name: item.name, reason: item.reason }
+    if (!isReport(item)) yield { kind: 'unread', name: item.name, reason: item.reason }
+    else if (item.kind === 'failure') yield { kind: 'failure', name: item.name }
+    else yield* readFound(item, item.kind === 'tls' ? openTls(item, domain) : openAggregates(item))
   }
 }
 
-async function readOne(found: FoundReport): Promise<ReadResult> {
-  const { name } = found
+export type ReadBounds = {
+  cost?: UnpackCost
+  limits?: Partial<UnpackLimits>
+  /** The domain whose report address received the mail. */
+  domain?: string | undefined
+}
+
+/** The reports of a file, one behind the other; null after the last one. */
+type ReportFile = { next(): Promise<ReadAggregate | ReadTls | null>; close?(): Promise<void> }
+
+/** What cannot be read counts as one item; the file may go on behind it. */
+async function* readFound({ name }: FoundReport, file: ReportFile): AsyncGenerator<ReadResult> {
   try {
-    if (found.kind === 'aggregate') return await readAggregate(found)
-    if (found.kind === 'failure') return { kind: 'failure', name }
-    const report = await parseTlsReport(found.open())
-    return refuseUndated({ kind: 'tls', name, key: tlsReportKey(report), report })
+    for (let count = 0; ; count++) {
+      const read = await readOne(name, file)
+      if (read === null) return
+      if (count === REPORT_LIMITS.entries) {
+        const reason = `The file contains more than ${count.toLocaleString('en')} reports. The others were not read.`
+        yield { kind: 'unread', name, reason }
+        return
+      }
+      yield read
+    }
+  } finally {
+    await file.close?.()
+  }
+}
+
+async function readOne(name: string, file: ReportFile): Promise<ReadResult | null> {
+  try {
+    const read = await file.next()
+    return read && refuseUndated(read)
   } catch (error) {
     // Any other error is a defect of this service: the file is not rejected, so that the sender
     // retries.
@@ -69,24 +97,47 @@ async function readOne(found: FoundReport): Promise<ReadResult> {
   }
 }
 
-async function readAggregate(found: FoundReport): Promise<ReadResult> {
-  const tallies = createTallies()
-  const selectors = createSelectors()
-  const parts = createParts()
-  const report = await parseAggregateReport(found.open(), (record) => {
-    tallies.add(record)
-    selectors.add(record)
-    parts.add(record)
-  })
-  return refuseUndated({
-    kind: 'aggregate',
-    name: found.name,
-    key: reportKey(report),
-    report,
-    parts: parts.all(),
-    tallies: tallies.all(),
-    selectors: selectors.all(),
-  })
+function openTls({ name, mail, open }: FoundReport, domain: string | undefined): ReportFile {
+  const reports = openTlsReports(open(), mail?.tlsReportDomain ?? domainInName(name) ?? domain)
+  return {
+    async next() {
+      const report = await reports.next()
+      return report && { kind: 'tls', name, key: tlsReportKey(report), report }
+    },
+  }
+}
+
+/** RFC 8460, 5.1: `submitter!policy-domain!begin!end`, perhaps more, and an extension. */
+function domainInName(name: string): string | null {
+  return domainOf(/^[^!]+!([^!]+)!\d+!\d+[!.]/.exec(name)?.[1])
+}
+
+function openAggregates({ name, open }: FoundReport): ReportFile {
+  const reports = openReports(open())
+  return {
+    async next() {
+      const tallies = createTallies()
+      const selectors = createSelectors()
+      const parts = createParts()
+      const report = await readReport(reports, (record) => {
+        tallies.add(record)
+        selectors.add(record)
+        parts.add(record)
+      })
+      return (
+        report && {
+          kind: 'aggregate',
+          name,
+          key: reportKey(report),
+          report,
+          parts: parts.all(),
+          tallies: tallies.all(),
+          selectors: selectors.all(),
+        }
+      )
+    },
+    close: () => reports.close(),
+  }
 }
 
 /** Rejects reports on years that the statistics cannot represent. */

@@ -52,6 +52,7 @@ export type IntakeOrigin = {
   workspaceId: string | null
   /** The domain whose report address received it. */
   domainId?: string | undefined
+  domain?: string | undefined
   peer?: string | undefined
   sender?: string | undefined
 }

@@ -30,7 +30,7 @@ export function presentReport(row: ReportRow, domain: string) {
     totals: { messages, pass: aligned, fail: messages - aligned, outside, disposition },
     via,
     authentication,
-    reporterVerified: verified(authentication),
+    reporterVerified: isReporterVerified(authentication),
     receivedAt,
   }
 }
@@ -48,6 +48,8 @@ export function presentTlsReport({ beginsAt, endsAt, successful, failed, ...row 
   return { ...row, dateRange: { begin: beginsAt, end: endsAt }, totals: { successful, failed } }
 }
 
-function verified(authentication: Authentication | null): boolean | null {
-  return authentication && authentication.dmarc.result === 'pass'
+/** Null where it is not known: without results, or when the DNS did not answer. */
+export function isReporterVerified(authentication: Authentication | null): boolean | null {
+  if (!authentication || authentication.dmarc.result === 'temperror') return null
+  return authentication.dmarc.result === 'pass'
 }

@@ -100,11 +100,13 @@ function ofForwarder(
   const valid =
     'A forwarder passes your messages on, and your signature stays valid. No action needed.'
   const failure = findSpfFailure(seen)
-  if (!failure) return { ...forwarder, sentence: valid }
+  if (!failure || describeSpf(failure) === 'unknown') return { ...forwarder, sentence: valid }
   return {
     ...forwarder,
     sentence:
-      'All of its messages passed by your signature, but your SPF record does not include this address.',
+      describeSpf(failure) === 'refused'
+        ? 'All of its messages passed by your signature, but your SPF record does not include this address.'
+        : 'All of its messages passed by your signature, but SPF did not pass for your domain.',
     steps: [spfFailureStep(failure, domain, address)],
     otherwise: valid,
   }
@@ -113,22 +115,26 @@ function ofForwarder(
 /**
  * The DKIM step: whether the source signs, for which domain, and whether its signatures are valid.
  */
-function dkimStep(domain: string, { signers, unsigned }: Identities): AdviceStep {
+function dkimStep(domain: string, { signers, unsigned, inexact }: Identities): AdviceStep {
   const own = signers.filter((signer) => signer.own)
-  const broken = own.find(({ result }) => result !== 'pass')
+  const isAligned = own.some(({ aligned }) => aligned > 0)
+  const [broken] = own
+    .filter(({ result }) => result !== 'pass' && !(result === 'temperror' && isAligned))
+    .toSorted((one, other) => rankOf(one) - rankOf(other))
   const strange = signers.find((signer) => !signer.own && signer.result === 'pass')
   if (broken) return { text: brokenText(broken), publish: null }
-  if (own.some(({ aligned }) => aligned > 0) && unsigned === 0) {
+  if (isAligned && unsigned === 0) {
     return {
       text: `It signs for ${domain}, and the signature is valid. Keep it as it is.`,
       publish: null,
     }
   }
   if (own.length > 0 && unsigned === 0) {
-    return {
-      text: 'Its signature is valid, but its domain differs from the From domain. Your record requires an exact match (adkim=s).',
-      publish: null,
-    }
+    const text =
+      inexact.dkim > 0
+        ? 'Its signature is valid, but its domain differs from the From domain. Your record requires an exact match (adkim=s).'
+        : 'Its signature is valid, but the receiver did not count it. The reports do not say why.'
+    return { text, publish: null }
   }
   const now = strange
     ? `It signs as ${strange.domain ?? 'another domain'}, which does not align with ${domain}.`
@@ -137,17 +143,40 @@ function dkimStep(domain: string, { signers, unsigned }: Identities): AdviceStep
   return { text, publish: null }
 }
 
+/** What most likely needs an action comes first; an answer that was missing says least. */
+const DKIM_RESULTS = ['fail', 'permerror', 'policy', 'neutral', 'unknown', 'temperror']
+
+function rankOf({ result }: SignerSeen): number {
+  const rank = DKIM_RESULTS.indexOf(result)
+  return rank < 0 ? DKIM_RESULTS.indexOf('unknown') : rank
+}
+
+/** What a result other than `pass` says of a signature (RFC 8601, 2.7.1), and no more. */
 function brokenText({ domain, selector, result }: SignerSeen): string {
   const key =
     selector === null ? `the DNS record of ${domain}’s key` : `${selector}._domainkey.${domain}`
-  return `It signs for ${domain}, but the signature is not valid (${result}). Check that ${key} has the matching key. If it does, something changes the messages after signing.`
+  const signs = `It signs for ${domain}, but`
+  switch (result) {
+    case 'fail':
+      return `${signs} the signature is not valid (fail). Check that ${key} has the matching key. If it does, something changes the messages after signing.`
+    case 'permerror':
+      return `${signs} the receiver could not use the signature or its key (permerror). Check that ${key} has a valid key.`
+    case 'policy':
+      return `${signs} the receiver does not accept this kind of signature (policy). Sign all of the message with rsa-sha256 and a key of 2048 bits.`
+    case 'neutral':
+      return `${signs} the receiver could not process the signature (neutral). Check that ${key} has a valid key, and that the signature follows RFC 6376.`
+    case 'temperror':
+      return `${signs} the receiver got no answer from DNS when it looked up the key (temperror). This says nothing about the key. If it recurs, check the name servers of ${domain}.`
+    default:
+      return `${signs} the reports do not say whether the signature is valid (${result}).`
+  }
 }
 
 /**
  * The SPF step: the domain of the envelope sender, and whether that domain's record includes the
  * source.
  */
-function spfStep(domain: string, address: string, { envelopes }: Identities): AdviceStep {
+function spfStep(domain: string, address: string, { envelopes, inexact }: Identities): AdviceStep {
   const own = envelopes.filter((envelope) => envelope.own)
   const failure = findSpfFailure({ envelopes })
   const strange = envelopes.find((envelope) => !envelope.own && envelope.domain !== null)
@@ -159,34 +188,74 @@ function spfStep(domain: string, address: string, { envelopes }: Identities): Ad
     }
   }
   if (own.length > 0) {
-    return {
-      text: 'SPF passes, but its domain differs from the From domain. Your record requires an exact match (aspf=s).',
-      publish: null,
-    }
+    const text =
+      inexact.spf > 0
+        ? 'SPF passes, but its domain differs from the From domain. Your record requires an exact match (aspf=s).'
+        : 'SPF passes, but the receiver did not count it. The reports do not say why.'
+    return { text, publish: null }
   }
   const now = strange
-    ? `Its envelope sender uses ${strange.domain}, with the SPF result ${strange.result}.`
-    : 'It has no envelope sender.'
-  const text = `${now} That does not align with ${domain}. Set up an envelope sender below ${domain}; many services call it a custom return path. With valid DKIM, this is optional.`
+    ? `Its envelope sender uses ${strange.domain}${strange.result === 'unknown' ? '' : `, with the SPF result ${strange.result}`}. That does not align with ${domain}.`
+    : 'The reports name no envelope sender.'
+  const text = `${now} Set up an envelope sender below ${domain}; many services call it a custom return path. With valid DKIM, this is optional.`
   return { text, publish: null }
 }
 
-/** An envelope sender of the domain for which SPF does not pass from this source. */
-function findSpfFailure({ envelopes }: Pick<Identities, 'envelopes'>): EnvelopeSeen | undefined {
-  return envelopes.find(({ own, result }) => own && result !== 'pass')
+/** What a result other than `pass` says of the record (RFC 7208, 2.6; RFC 8601, 2.7.2). */
+type SpfFailure = 'refused' | 'broken' | 'missing' | 'unknown'
+
+const SPF_FAILURES = new Map<string, SpfFailure>([
+  ['fail', 'refused'],
+  // No word of an RFC, but reporters write it.
+  ['hardfail', 'refused'],
+  ['softfail', 'refused'],
+  ['neutral', 'refused'],
+  ['permerror', 'broken'],
+  ['none', 'missing'],
+])
+
+function describeSpf({ result }: EnvelopeSeen): SpfFailure {
+  return SPF_FAILURES.get(result) ?? 'unknown'
 }
 
-function spfFailureStep(
-  { domain: own, result }: EnvelopeSeen,
-  domain: string,
-  address: string,
-): AdviceStep {
-  const name = own ?? domain
+/**
+ * An envelope sender of the domain for which SPF does not pass from this source; one whose result
+ * says something of the record, if there is one.
+ */
+function findSpfFailure({ envelopes }: Pick<Identities, 'envelopes'>): EnvelopeSeen | undefined {
+  const failures = envelopes.filter(({ own, result }) => own && result !== 'pass')
+  return failures.find((envelope) => describeSpf(envelope) !== 'unknown') ?? failures[0]
+}
+
+function spfFailureStep(failure: EnvelopeSeen, domain: string, address: string): AdviceStep {
+  const { result } = failure
+  const name = failure.domain ?? domain
   const mechanism = `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`
-  const cause =
-    result === 'none'
-      ? 'which has no SPF record'
-      : `whose SPF record does not allow this address (${result})`
-  const text = `Its envelope sender uses ${name}, ${cause}. If only you send from this address, add it to that record before “all”. Otherwise add the “include:” that the service documents.`
-  return { text, publish: { name, type: 'TXT', value: mechanism } }
+  const uses = `Its envelope sender uses ${name},`
+  switch (describeSpf(failure)) {
+    case 'refused':
+      return {
+        text: `${uses} whose SPF record does not allow this address (${result}). If only you send from this address, add it to that record before “all”. Otherwise add the “include:” that the service documents.`,
+        publish: { name, type: 'TXT', value: mechanism },
+      }
+    case 'broken':
+      return {
+        text: `${uses} whose SPF record has an error, so that receivers cannot evaluate it (permerror). Check ${name} and repair that record first.`,
+        publish: null,
+      }
+    case 'missing':
+      // A neutral “all” leaves all other servers as they are without a record.
+      return {
+        text: `${uses} which has no SPF record. Publish one that lists every server with this envelope sender. If only you send from this address, begin with this record.`,
+        publish: { name, type: 'TXT', value: `v=spf1 ${mechanism} ?all` },
+      }
+    default:
+      return {
+        text:
+          result === 'temperror'
+            ? `${uses} but the receiver got no answer from DNS when it looked up the SPF record (temperror). This says nothing about the record. If it recurs, check the name servers of ${name}.`
+            : `${uses} but the reports do not say whether its SPF record allows this address (${result}).`,
+        publish: null,
+      }
+  }
 }

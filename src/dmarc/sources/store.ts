@@ -7,7 +7,15 @@ import { GROUP, SUMS, type DayRow, type DayRange, type SourceRow } from '../summ
 
 /** A record with its report. */
 export type SeenRecord = AggregateRecord & {
-  report: { id: string; orgName: string; begin: string; end: string }
+  report: {
+    id: string
+    orgName: string
+    begin: string
+    end: string
+    /** The alignment that it says was published. */
+    adkim: string | null
+    aspf: string | null
+  }
 }
 
 export type RecordFilter = { result?: 'pass' | 'fail' | undefined; orgName?: string | undefined }
@@ -75,9 +83,10 @@ export async function listSelectedRecords(
     parts as (select id, part, array_agg(place) as places from page group by id, part)
     select (select count(*) from found) as total,
       (select json_agg((e.record || jsonb_build_object('report', jsonb_build_object(
-        'id', r.id, 'orgName', r.org_name, 'begin', r.begins_at, 'end', r.ends_at)))
+        'id', r.id, 'orgName', r.org_name, 'begin', r.begins_at, 'end', r.ends_at,
+        'adkim', r.detail -> 'policyPublished' -> 'adkim', 'aspf', r.detail -> 'policyPublished' -> 'aspf')))
         order by r.begins_at desc, r.id desc, p.part, place)
-      from parts join report r using (id) join dmarc_records p on p.report_id = parts.id and p.part = parts.part
+      from parts join dmarc_report r using (id) join dmarc_records p on p.report_id = parts.id and p.part = parts.part
       cross join lateral (select string_to_array(p.records::text, ${NEXT_RECORD}) as texts offset 0) as split
       cross join lateral unnest(parts.places) as place
       cross join lateral (select ${RECORD} as record offset 0) as e) as records`.execute(db)

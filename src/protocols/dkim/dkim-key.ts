@@ -7,6 +7,8 @@ export type DkimKey = {
   tags: Tag[]
   /** `k`: `rsa` when it is not given. */
   keyType: string
+  /** Null when it cannot be read, or was withdrawn. */
+  publicKey: KeyObject | null
   /** Length of the key (RSA: of its modulus); null when the key cannot be read. */
   bits: number | null
   /** An empty `p`: the key was withdrawn. */
@@ -23,8 +25,14 @@ export type DkimKey = {
   faults: string[]
 }
 
-/** Reads a TXT record found below `_domainkey`; null when it is no key record. */
-export function parseDkimKey(text: string): DkimKey | null {
+/** What a key is for (`s`). RFC 8460, 3: mail with SMTP TLS reports may have keys of its own. */
+export type DkimService = 'email' | 'tlsrpt'
+
+/**
+ * Reads a TXT record found below `_domainkey`; null when it is no key record.
+ * @param service of the mail that it is to verify
+ */
+export function parseDkimKey(text: string, service: DkimService = 'email'): DkimKey | null {
   const { tags, errors } = parseTagList(text)
   const version = valueOf(tags, 'v')
   const p = valueOf(tags, 'p')
@@ -37,6 +45,7 @@ export function parseDkimKey(text: string): DkimKey | null {
     text,
     tags,
     keyType,
+    publicKey: key,
     bits: key && bitsOf(key),
     revoked: data === '',
     testing: flags.includes('y'),
@@ -47,7 +56,7 @@ export function parseDkimKey(text: string): DkimKey | null {
       ...errors.map(syntaxFault),
       ...versionFaults(version, tags),
       ...keyErrors(keyType, data, key),
-      ...useErrors(words(valueOf(tags, 'h')), words(valueOf(tags, 's'))),
+      ...useErrors(words(valueOf(tags, 'h')), words(valueOf(tags, 's')), service),
     ],
   }
 }
@@ -92,11 +101,15 @@ function keyErrors(keyType: string, data: string | undefined, key: KeyObject | n
       ]
 }
 
-function useErrors(hashes: string[] | null, services: string[] | null): string[] {
+function useErrors(
+  hashes: string[] | null,
+  services: string[] | null,
+  service: DkimService,
+): string[] {
   const errors: string[] = []
   if (hashes && !hashes.includes('sha256'))
     errors.push('it does not accept sha256, the only hash in use (RFC 8301)')
-  if (services && !services.includes('*') && !services.includes('email'))
+  if (services && !['*', 'email', service].some((name) => services.includes(name)))
     errors.push('it is not meant for email (`s`)')
   return errors
 }

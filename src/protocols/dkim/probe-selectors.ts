@@ -63,7 +63,8 @@ export async function probeSelectors(
     queries.lookUpTxt(base),
     queries.lookUpTxt(`${randomLabel()}.${base}`),
   ])
-  const wildcard = random.texts.map(parseDkimKey).find((key) => key !== null) ?? null
+  const wildcard =
+    random.texts.map((text) => parseDkimKey(text)).find((key) => key !== null) ?? null
   const nothingBelow = !top.exists && !random.error && random.texts.length === 0
   const all = selectorsToTry(asked, providers)
   const selectors = nothingBelow

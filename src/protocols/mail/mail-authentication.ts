@@ -1,21 +1,24 @@
-import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../net/dns.ts'
-import { createDnsQueries, decodeTxt, type DnsQueries } from '../dns-queries.ts'
+import type { Resolver } from '../../net/dns.ts'
+import { verifyDkim } from '../dkim/verify-dkim.ts'
+import { evaluateDmarc } from '../dmarc/evaluate-dmarc.ts'
+import { createDnsQueries, type DnsQueries } from '../dns-queries.ts'
 import { evaluateSpf } from '../spf/evaluate-spf.ts'
+import { authorDomain, parseMessage } from './message.ts'
 
 /**
  * The authentication results of a mail, in the terms of RFC 8601: `pass`, `fail`, `none`,
  * `temperror` and so on.
  */
 export type Authentication = {
-  /** The domain in From; null when there is none. */
+  /** The domain in From; null when there is none, or more than one. */
   from: string | null
   spf: { result: string; domain: string | null }
-  /** The signature that counts: an aligned one that holds, else the first. */
+  /** The signature that counts: an aligned one that passes, else one that passes, else the first. */
   dkim: { result: string; domain: string | null }
   dmarc: { result: string; policy: string | null }
 }
 
-export type Envelope = { ip: string; helo: string; sender: string; mta: string }
+export type Envelope = { ip: string; helo: string; sender: string }
 
 /**
  * Checks SPF, DKIM and DMARC of a mail in its original form.
@@ -28,56 +31,35 @@ export async function authenticateMail(
   resolver: Resolver,
   signal: AbortSignal,
 ): Promise<Authentication> {
-  const [{ dkimVerify }, { evaluateDmarc }] = await Promise.all([
-    import('mailauth/lib/dkim/verify.js'),
-    import('mailauth/lib/dmarc/index.js'),
+  const queries = createDnsQueries(resolver, signal)
+  const message = parseMessage(mail)
+  const from = authorDomain(message)
+  const [spf, signatures] = await Promise.all([
+    checkSpf(envelope, queries),
+    verifyDkim(message, queries),
   ])
-  const options = {
-    resolver: (name: string, type: string) => ask(resolver, name, type, signal),
-    sender: envelope.sender,
-  }
-  const [spf, dkim] = await Promise.all([
-    checkSpf(envelope, createDnsQueries(resolver, signal)),
-    dkimVerify(withCrlf(mail), options),
-  ])
-  const { response: dmarc } = await evaluateDmarc({
-    ...options,
-    headerFrom: dkim.headerFrom,
-    fromFields: dkim.fromFields,
-    spfDomains: spf.result === 'pass' && spf.domain !== null ? [spf.domain] : [],
-    dkimDomains: dkim.results.flatMap(({ status, signingDomain }) =>
-      status.result === 'pass' && signingDomain ? [{ domain: signingDomain }] : [],
-    ),
-  })
-  const signatures = dkim.results
-  const best =
-    signatures.find(({ status }) => status.result === 'pass' && status.aligned) ??
-    signatures.find(({ status }) => status.result === 'pass') ??
+  const dmarc = from && (await evaluateDmarc({ from, spf, dkim: signatures }, queries))
+  const dkim =
+    signatures.find((signature) => dmarc && dmarc.aligned.includes(signature)) ??
+    signatures.find(({ result }) => result === 'pass') ??
     signatures[0]
   return {
-    from: dkim.headerFrom[0]?.split('@').at(-1)?.toLowerCase() ?? null,
+    from,
     spf,
-    dkim: best ? { result: best.status.result, domain: best.signingDomain ?? null } : NONE,
+    dkim: dkim ?? NONE,
     dmarc: dmarc
-      ? { result: dmarc.status.result, policy: dmarc.policy ?? null }
+      ? { result: dmarc.result, policy: dmarc.policy }
       : { result: 'none', policy: null },
   }
 }
+
+const NONE = { result: 'none', domain: null }
 
 /** Evaluates SPF for the envelope sender; for a bounce, for the name of HELO (RFC 7208, 2.4). */
 async function checkSpf(envelope: Envelope, queries: DnsQueries): Promise<Authentication['spf']> {
   const { result } = await evaluateSpf(envelope, queries)
   const domain = (envelope.sender || envelope.helo).split('@').at(-1)?.toLowerCase()
   return { result, domain: domain || null }
-}
-
-/**
- * Ends every line with CRLF (RFC 5322, 2.1). The library does the same, with a promise for each
- * line that lacks it: tens of thousands of those block the process for seconds.
- */
-function withCrlf(mail: Uint8Array): Buffer {
-  const bytes = Buffer.from(mail.buffer, mail.byteOffset, mail.length)
-  return Buffer.from(bytes.toString('latin1').replace(/(?<!\r)\n/g, '\r\n'), 'latin1')
 }
 
 /**
@@ -92,39 +74,4 @@ export async function checkHelo(
 ): Promise<string> {
   const { result } = await evaluateSpf({ ip, sender: '', helo }, createDnsQueries(resolver, signal))
   return result
-}
-
-const NONE = { result: 'none', domain: null }
-
-/** Adapts the resolver to the interface of `node:dns`, which the library uses. */
-async function ask(
-  resolver: Resolver,
-  name: string,
-  type: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const answer = await resolver.query(name, type as RecordType, signal)
-  if (answer.status === 'FAILED')
-    throw coded(answer.failure === 'BADNAME' ? 'EBADNAME' : `E${answer.failure}`)
-  if (answer.status === 'NXDOMAIN') throw coded('ENOTFOUND')
-  if (answer.records.length === 0) throw coded('ENODATA')
-  // The library's types know lists of text only.
-  return valuesOf(answer, type) as string[]
-}
-
-function valuesOf(answer: DnsAnswer, type: string): unknown[] {
-  if (type === 'TXT') return dataOf(answer, 'TXT').map((data) => [decodeTxt(data)])
-  if (type === 'MX') {
-    return dataOf(answer, 'MX').map(({ exchange, preference }) => ({
-      exchange,
-      priority: preference ?? 0,
-    }))
-  }
-  return answer.status === 'FAILED'
-    ? []
-    : answer.records.flatMap((record) => ('data' in record ? [record.data] : []))
-}
-
-function coded(code: string): Error {
-  return Object.assign(new Error(`DNS query failed: ${code}`), { code })
 }

@@ -6,9 +6,10 @@ import { domainOf, orNull, timeOf, wordOf } from './report-values.ts'
 import {
   childOf,
   childrenOf,
-  readSections,
+  openDocuments,
   childText,
   wanted,
+  type XmlDocuments,
   type XmlElement,
 } from './xml-sections.ts'
 import { DAY_MS } from '../../time.ts'
@@ -64,19 +65,26 @@ export function isAligned({ policyEvaluated }: Pick<AggregateRecord, 'policyEval
   return policyEvaluated.dkim === 'pass' || policyEvaluated.spf === 'pass'
 }
 
+/** Opens a file of aggregate reports: nearly always one, but some reporters send more. */
+export function openReports(xml: AsyncIterable<Uint8Array> | Uint8Array): XmlDocuments {
+  return openDocuments(xml, FEEDBACK)
+}
+
 /**
- * Reads an aggregate report as a stream, in constant memory. Each record is passed to `onRecord`
- * and awaited. A report that fails in the middle has already passed records: store them in one
- * transaction.
+ * Reads the next aggregate report of a file as a stream, in constant memory. Each record is passed
+ * to `onRecord` and awaited. A report that fails in the middle has already passed records: store
+ * them in one transaction.
+ * @returns null when there is none any more
  * @throws Fault `invalid_request` or `too_large`, with a sentence that names the problem and its
  *   position
  */
-export async function parseAggregateReport(
-  xml: AsyncIterable<Uint8Array> | Uint8Array,
+export async function readReport(
+  reports: XmlDocuments,
   onRecord: (record: AggregateRecord) => void | Promise<void> = () => {},
-): Promise<AggregateReport> {
+): Promise<AggregateReport | null> {
+  if (!(await reports.findNext())) return null
   const draft: Draft = { metadata: null, policy: null, version: null, records: 0, skipped: 0 }
-  const { namespace, blemish } = await readSections(xml, FEEDBACK, (section) => {
+  const { namespace, blemish } = await reports.read((section) => {
     if (section.name !== 'record') return keep(section, draft)
     const record = takeRecord(section, draft)
     return record ? onRecord(record) : undefined

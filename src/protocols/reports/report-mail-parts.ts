@@ -1,16 +1,13 @@
-import PostalMime, { type Address, type Email } from 'postal-mime'
+import PostalMime, { type Email } from 'postal-mime'
 import { Fault } from '../../errors.ts'
 import { reportInText } from './report-type.ts'
+import { domainOf } from './report-values.ts'
 
 /** The headers of the mail around a report, none of which is authenticated. */
 export type ReportMail = {
-  /** The address in From, in lower case. */
-  from: string | null
   subject: string | null
-  messageId: string | null
-  date: Date | null
-  /** From the topmost Return-Path field; "" for the null sender. */
-  returnPath: string | null
+  /** The domain of an SMTP TLS report (`TLS-Report-Domain`, RFC 8460, 5.3). */
+  tlsReportDomain: string | null
 }
 
 export type MailPart = { name: string | null; bytes: Uint8Array<ArrayBuffer> }
@@ -59,21 +56,9 @@ async function parse(bytes: Uint8Array): Promise<Email> {
   }
 }
 
-function readMail(email: Email): ReportMail {
-  const date = new Date(email.date ?? '')
-  const returnPath = email.headers.find(({ key }) => key === 'return-path')
-  return {
-    from: addressIn(email.from),
-    subject: email.subject?.trim() || null,
-    messageId: email.messageId?.trim() || null,
-    date: Number.isNaN(date.getTime()) ? null : date,
-    returnPath: returnPath ? (email.returnPath ?? '') : null,
-  }
-}
-
-function addressIn(from: Address | undefined): string | null {
-  const address = from?.address ?? from?.group?.[0]?.address
-  return address ? address.toLowerCase() : null
+function readMail({ subject, headers }: Email): ReportMail {
+  const domain = headers.find(({ key }) => key === 'tls-report-domain')?.value
+  return { subject: subject?.trim() || null, tlsReportDomain: domainOf(domain?.trim()) }
 }
 
 /** A copy of its own, so that it can be handed to another thread. */

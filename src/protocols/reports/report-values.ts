@@ -63,15 +63,27 @@ const LATEST_TIME_MS = 253_402_300_799_999
 
 /**
  * Seconds since 1970, also with a fraction, also in milliseconds, or a date as RFC 3339 writes it.
+ * Without a zone it is in UTC, as all times of reports (RFC 9990, RFC 8460), wherever this runs.
  */
 export function timeOf(value: unknown): Date | null {
   if (typeof value !== 'string') return null
-  const number = Number(value || Number.NaN)
+  const number = /^\d{1,15}(?:\.\d*)?$/.test(value) ? Number(value) : null
   // 100,000,000,000 seconds are the year 5138: so large a number is milliseconds.
-  const time = Number.isNaN(number) ? dateOf(value) : number > 1e11 ? number : number * 1000
+  const time = number === null ? dateOf(value) : number > 1e11 ? number : number * 1000
   return time >= 0 && time <= LATEST_TIME_MS ? new Date(Math.trunc(time)) : null
 }
 
+const DATE =
+  /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d)?)(\.\d+)?)? ?(?:[Zz]|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/
+
 function dateOf(text: string): number {
-  return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  const [, day, time = '00:00:00', fraction = '', hours = '+00', minutes = '00'] =
+    DATE.exec(text) ?? []
+  // RFC 3339, 5.6 allows leap seconds, which no clock of a computer has.
+  const clock = (time.length === 5 ? `${time}:00` : time).replace(/:60$/, ':59')
+  const at = Date.parse(`${day}T${clock}${fraction.slice(0, 4)}${hours}:${minutes}`)
+  // Otherwise the 30th of February would be a day in March.
+  const isDay =
+    day !== undefined && new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice(-2))
+  return isDay ? at : Number.NaN
 }

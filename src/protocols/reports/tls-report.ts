@@ -38,14 +38,37 @@ export type TlsFailure = {
   failureReasonCode: string | null
 }
 
+export type TlsReports = {
+  /**
+   * Reads the next report of the file; null when there is none any more.
+   * @throws Fault `invalid_request` or `too_large`, with a sentence that names the problem
+   */
+  next(): Promise<TlsReport | null>
+}
+
 /**
- * Reads an SMTP TLS report of up to four megabytes, because it must be in memory as a whole.
- * @throws Fault `invalid_request` or `too_large`, with a sentence that names the problem
+ * Opens a file of SMTP TLS reports, up to four megabytes, because it must be in memory as a whole.
+ * @param domain of policies that name none: RFC 8460 requires it, but some reporters leave it out
+ *   where they found no policy
  */
-export async function parseTlsReport(
+export function openTlsReports(
   json: AsyncIterable<Uint8Array> | Uint8Array,
-): Promise<TlsReport> {
-  const report = asObject(parseJson(await textOf(json)))
+  domain: string | null = null,
+): TlsReports {
+  let documents: string[] | undefined
+  return {
+    async next() {
+      // Set first, so that an error here is the only one.
+      const known = documents
+      documents ??= []
+      documents = known ?? splitJson(await textOf(json))
+      const text = documents.shift()
+      return text === undefined ? null : readReport(asObject(parseJson(text)), domain)
+    },
+  }
+}
+
+function readReport(report: Fields, domain: string | null): TlsReport {
   const range = asObject(report['date-range'])
   const [begin, end] = [timeOf(range['start-datetime']), timeOf(range['end-datetime'])]
   const reportId = stringOf(report['report-id'])
@@ -54,7 +77,7 @@ export async function parseTlsReport(
   if (!end) throw missing('end-datetime')
   const contactInfo = stringOf(report['contact-info'])
   const entries = listOf(report['policies'])
-  const policies = readPolicies(entries)
+  const policies = readPolicies(entries, domain)
   if (entries.length > 0 && policies.length === 0) throw missing('policy-domain')
   return {
     reportId: reportId.slice(0, REPORT_LIMITS.name),
@@ -67,11 +90,11 @@ export async function parseTlsReport(
 }
 
 /** Policies that name their domain. @throws Fault `too_large` */
-function readPolicies(entries: Fields[]): TlsReportPolicy[] {
+function readPolicies(entries: Fields[], domain: string | null): TlsReportPolicy[] {
   const failures = entries.reduce((sum, entry) => sum + listOf(entry['failure-details']).length, 0)
   refuseMore(entries.length, REPORT_LIMITS.tlsPolicies, 'policies')
   refuseMore(failures, REPORT_LIMITS.tlsFailures, 'failures')
-  return entries.map(readPolicy).filter((policy) => policy !== null)
+  return entries.map((entry) => readPolicy(entry, domain)).filter((policy) => policy !== null)
 }
 
 function refuseMore(count: number, most: number, what: string): void {
@@ -93,6 +116,30 @@ async function textOf(json: AsyncIterable<Uint8Array> | Uint8Array): Promise<str
   return text
 }
 
+/** The objects that stand in a text one behind the other; what follows the last is ignored. */
+function splitJson(text: string): string[] {
+  const documents: string[] = []
+  let start = text.indexOf('{')
+  let [depth, isQuoted] = [0, false]
+  for (let at = Math.max(0, start); at < text.length; at++) {
+    const character = text[at]
+    if (isQuoted && character === '\\') at++
+    else if (character === '"') isQuoted = !isQuoted
+    else if (!isQuoted && character === '{') depth++
+    else if (!isQuoted && character === '}') depth--
+    if (isQuoted || character !== '}' || depth > 0) continue
+    documents.push(text.slice(start, at + 1))
+    const gap = /^[\s,]*\{/.exec(text.slice(at + 1, at + 1 + MAX_GAP_CHARACTERS))
+    if (!gap || documents.length > REPORT_LIMITS.entries) return documents
+    at += gap[0].length - 1
+    start = at + 1
+  }
+  return [...documents, text.slice(Math.max(0, start))]
+}
+
+/** Characters between two objects; more are something else. */
+const MAX_GAP_CHARACTERS = 1_000
+
 function parseJson(text: string): unknown {
   let brackets = 0
   for (const _ of text.matchAll(/[[{]/g)) {
@@ -110,9 +157,9 @@ function parseJson(text: string): unknown {
 type Fields = Record<string, unknown>
 
 /** @returns null for a policy without a readable domain */
-function readPolicy(entry: Fields): TlsReportPolicy | null {
+function readPolicy(entry: Fields, domain: string | null): TlsReportPolicy | null {
   const [policy, summary] = [asObject(entry['policy']), asObject(entry['summary'])]
-  const policyDomain = domainOf(stringOf(policy['policy-domain']))
+  const policyDomain = domainOf(stringOf(policy['policy-domain'])) ?? domain
   if (policyDomain === null) return null
   return {
     policyType: wordOf(stringOf(policy['policy-type'])) ?? 'no-policy-found',

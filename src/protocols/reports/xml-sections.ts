@@ -37,33 +37,81 @@ type Read = {
 /** Characters read before others get their turn: some milliseconds. */
 const SLICE_BYTES = 64 * 1024
 
-/**
- * Reads the children of the root one by one, so that memory contains one of them, for any size of
- * the document. Skips content around the root and errors within it. Expands only XML’s own five
- * entities and numeric ones.
- * @throws Fault `invalid_request`, `too_large`: no such root, any DOCTYPE, beyond a limit, or
- *   truncated
- */
-export async function readSections(
+/** The documents of a file, one behind the other. */
+export type XmlDocuments = {
+  /**
+   * Finds the next root, past whatever stands before it. After a document that could not be read to
+   * its end there is none.
+   * @throws Fault `invalid_request`: the file has no root at all, or a DOCTYPE before one
+   */
+  findNext(): Promise<boolean>
+  /**
+   * Reads the children of the root one by one, so that memory contains one of them, for any size of
+   * the document. Skips errors within it. Expands only XML’s own five entities and numeric ones.
+   * @throws Fault `invalid_request`, `too_large`: any DOCTYPE, beyond a limit, or truncated
+   */
+  read(onSection: (section: XmlElement) => void | Promise<void>): Promise<Read>
+  close(): Promise<void>
+}
+
+/** Opens a file of XML. What follows a root is read only for the next one. */
+export function openDocuments(
   xml: AsyncIterable<Uint8Array> | Uint8Array,
   { root, start, sections }: WantedSection,
-  onSection: (section: XmlElement) => void | Promise<void>,
-): Promise<Read> {
-  const ready: XmlElement[] = []
-  const reader = createReader(sections, (section) => ready.push(section))
-  for await (const text of escaped(fromRoot(decodeText(slices(xml)), start, root))) {
-    reader.write(text)
-    for (const section of ready) {
-      const done = onSection(section)
-      if (done) await done
+): XmlDocuments {
+  const texts = withMarkedAmpersands(decodeText(slices(xml)))
+  /** What is read but not parsed yet, and the line on which it begins. */
+  let rest = ''
+  let line = 1
+  let state: 'between' | 'found' | 'broken' = 'between'
+  let isFirst = true
+
+  async function findNext(): Promise<boolean> {
+    if (state !== 'between') return false
+    state = 'broken'
+    while (rest.search(start) < 0 && rest.length <= REPORT_LIMITS.head) {
+      const text = await nextText()
+      if (text === null) break
+      rest += text
     }
-    ready.length = 0
-    if (reader.isComplete()) break
-    await setImmediate()
+    const at = rest.search(start)
+    const before = at < 0 ? rest : rest.slice(0, at)
+    if ((isFirst || at >= 0) && /<!(?:DOCTYPE|ENTITY)/i.test(before)) refuseDoctype()
+    if (isFirst && at < 0) throw new Fault('invalid_request', `The <${root}> element is missing.`)
+    line += before.split('\n').length - 1
+    rest = rest.slice(before.length)
+    isFirst = false
+    state = at < 0 ? 'broken' : 'found'
+    return at >= 0
   }
-  if (!reader.isComplete())
+
+  async function read(onSection: (section: XmlElement) => void | Promise<void>): Promise<Read> {
+    state = 'broken'
+    const ready: XmlElement[] = []
+    const reader = createReader(sections, line, (section) => ready.push(section))
+    for (let text: string | null = rest; text !== null; text = await nextText()) {
+      rest = reader.write(text)
+      for (const section of ready) {
+        const done = onSection(section)
+        if (done) await done
+      }
+      ready.length = 0
+      if (reader.isComplete()) {
+        state = 'between'
+        line = reader.line()
+        return reader.read()
+      }
+      await setImmediate()
+    }
     throw new Fault('invalid_request', `The XML is truncated at ${reader.where()}.`)
-  return reader.read()
+  }
+
+  async function nextText(): Promise<string | null> {
+    const { done, value } = await texts.next()
+    return done ? null : value
+  }
+
+  return { findNext, read, close: async () => void (await texts.return(undefined)) }
 }
 
 async function* slices(bytes: AsyncIterable<Uint8Array> | Uint8Array): AsyncGenerator<Uint8Array> {
@@ -73,52 +121,28 @@ async function* slices(bytes: AsyncIterable<Uint8Array> | Uint8Array): AsyncGene
   }
 }
 
-/** Removes content before the root: declarations, stray tags, text. Lines keep their numbers. */
-async function* fromRoot(
-  texts: AsyncGenerator<string>,
-  start: RegExp,
-  root: string,
-): AsyncGenerator<string> {
-  try {
-    const { before, from } = await findRoot(texts, start)
-    if (/<!(?:DOCTYPE|ENTITY)/i.test(before)) refuseDoctype()
-    if (from === null) throw new Fault('invalid_request', `The <${root}> element is missing.`)
-    yield before.replaceAll(/[^\n]/g, '') + from
-    yield* texts
-  } finally {
-    await texts.return(undefined)
-  }
-}
-
-async function findRoot(texts: AsyncGenerator<string>, start: RegExp) {
-  let head = ''
-  while (head.length <= REPORT_LIMITS.head) {
-    const { done, value } = await texts.next()
-    if (done) break
-    head += value
-    const at = head.search(start)
-    if (at >= 0) return { before: head.slice(0, at), from: head.slice(at) }
-  }
-  return { before: head, from: null }
-}
-
 /**
- * Escapes an ampersand that begins no entity: behind one, the parser would take all up to the next
- * semicolon for its name.
+ * Marks each ampersand that begins no entity: behind one, the parser would take all up to the next
+ * semicolon for its name. In a CDATA section, an ampersand is only text (XML 1.0, 2.7), so it is
+ * not escaped. A character that is reserved for such use inside of programs stands for it.
  */
-async function* escaped(texts: AsyncIterable<string>): AsyncGenerator<string> {
+async function* withMarkedAmpersands(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let held = ''
   for await (const piece of texts) {
     const text = held + piece
     const last = text.indexOf('&', text.length - MAX_ENTITY_CHARACTERS)
     held = last < 0 ? '' : text.slice(last)
-    const whole = text.slice(0, text.length - held.length)
-    yield whole.includes('&') ? whole.replaceAll(LONE_AMPERSAND, '&amp;') : whole
+    yield markAmpersands(text.slice(0, text.length - held.length))
   }
-  yield held.replaceAll(LONE_AMPERSAND, '&amp;')
+  yield markAmpersands(held)
+}
+
+function markAmpersands(text: string): string {
+  return text.includes('&') ? text.replaceAll(LONE_AMPERSAND, AMPERSAND_MARK) : text
 }
 
 const LONE_AMPERSAND = /&(?!#?\w{1,31};)/g
+const AMPERSAND_MARK = '\ufdd0'
 const MAX_ENTITY_CHARACTERS = 34
 
 function refuseDoctype(): never {
@@ -128,19 +152,46 @@ function refuseDoctype(): never {
 type Root = { name: string; attributes: Record<string, string> }
 
 type Reader = {
-  write(text: string): void
+  /** @returns what follows the root in the text */
+  write(text: string): string
+  /** The root is closed. */
   isComplete(): boolean
+  line(): number
   /** Line and column. */
   where(): string
   read(): Read
 }
 
+type Internals = { name: string; text: string; tags: { name: string }[]; closeTag(): void }
+const internals = SaxesParser.prototype as unknown as Internals
+
+/**
+ * Skips the end of an element that is not open. The parser would close all that are open, the root
+ * too, so that a stray tag would cost the rest of the report.
+ */
+class ReportParser extends SaxesParser {}
+Object.defineProperty(ReportParser.prototype, 'closeTag', {
+  value(this: Internals) {
+    const { name, tags, text } = this
+    if (tags.some((tag) => tag.name === name)) return internals.closeTag.call(this)
+    // An end without a name is an error that changes nothing but the text.
+    this.name = ''
+    internals.closeTag.call(this)
+    this.text = text
+  },
+})
+
+/** Ends the parser at the end of the root: what follows is none of the document. */
+const ROOT_CLOSED = new Error('The root is closed.')
+
 function createReader(
   sections: ReadonlySet<string>,
+  firstLine: number,
   onSection: (section: XmlElement) => void,
 ): Reader {
   // With an eighth handler V8 makes the parser a dictionary, and it is five times slower.
-  const parser = new SaxesParser({ position: false })
+  const parser = new ReportParser({ position: false })
+  parser.line = firstLine
   const { limit, startElement, where, blemish } = watch(parser)
   /** The section being read and the elements open within it. */
   const open: XmlElement[] = []
@@ -150,14 +201,16 @@ function createReader(
   let isComplete = false
   /** Characters since the last tag or text, which the parser keeps in memory. */
   let kept = 0
+  /** Characters before the text that is being parsed. */
+  let written = 0
 
   parser.on('opentag', (tag) => {
     kept = 0
-    root ??= { name: tag.name, attributes: tag.attributes as Record<string, string> }
+    root ??= { name: tag.name, attributes: tag.attributes }
     startElement(++depth)
     const name = localName(tag.name)
     const parent = open.at(-1)
-    if (isComplete || !(parent || (depth === 2 && sections.has(name)))) return
+    if (!parent && !(depth === 2 && sections.has(name))) return
     elements = parent ? elements + 1 : 0
     limit(elements, 'elements', 'elements in one record')
     const element = { name, text: '', children: [] }
@@ -176,20 +229,34 @@ function createReader(
   parser.on('closetag', () => {
     kept = 0
     const element = open.pop()
-    if (element) element.text = (blemish() === null ? element.text : printable(element.text)).trim()
+    if (element) element.text = readable(element.text, blemish() !== null)
     if (element && open.length === 0) onSection(element)
-    isComplete ||= --depth === 0
+    isComplete = --depth === 0
+    if (isComplete) throw ROOT_CLOSED
   })
   return {
     write: (text) => {
-      parser.write(text)
+      try {
+        parser.write(text)
+      } catch (error) {
+        if (error !== ROOT_CLOSED) throw error
+        return text.slice(parser.position - written)
+      }
+      written += text.length
       kept += text.length
       limit(kept, 'piece', 'characters without a tag')
+      return ''
     },
     isComplete: () => isComplete,
+    line: () => parser.line,
     where,
     read: () => ({ namespace: root ? namespaceOf(root) : null, blemish: blemish() }),
   }
+}
+
+function readable(text: string, isBlemished: boolean): string {
+  const whole = text.includes(AMPERSAND_MARK) ? text.replaceAll(AMPERSAND_MARK, '&') : text
+  return (isBlemished ? printable(whole) : whole).trim()
 }
 
 type Limit = 'piece' | 'elementDepth' | 'elements' | 'attributes'
@@ -208,7 +275,8 @@ function watch(parser: SaxesParser) {
   let blemishes = 0
   let attributes = 0
   parser.on('error', ({ message }) => {
-    blemish ??= `not well-formed at ${where()}: ${message.replace(/\.$/, '')}`
+    const what = message.replace(/\.+$/, '').replace('weird empty', 'unexpected')
+    blemish ??= `not well-formed at ${where()}: ${what}`
     blemishes++
     if (blemishes > REPORT_LIMITS.blemishes)
       throw new Fault('invalid_request', `The XML is ${blemish}.`)

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyText } from '../../any-text.ts'
-import { parseAggregateReport, reportKey } from '../../../src/protocols/reports/aggregate-report.ts'
+import {
+  openReports,
+  readReport,
+  reportKey,
+} from '../../../src/protocols/reports/aggregate-report.ts'
 import { readAggregate } from './report-samples.ts'
 import { manyRecords, record, reportXml } from './reports.ts'
 
@@ -400,7 +404,7 @@ describe('a large report', () => {
     async () => {
       let [messages, waiting, most] = [0, 0, 0]
       const started = performance.now()
-      const report = await parseAggregateReport(manyRecords(100_000), async ({ count }) => {
+      const report = await readReport(openReports(manyRecords(100_000)), async ({ count }) => {
         most = Math.max(most, ++waiting)
         messages += count
         await Promise.resolve()
@@ -420,7 +424,7 @@ describe('a large report', () => {
       taken++
       throw new Error('no')
     }
-    await expect(parseAggregateReport(manyRecords(5_000), taker)).rejects.toThrow('no')
+    await expect(readReport(openReports(manyRecords(5_000)), taker)).rejects.toThrow('no')
     expect(taken).toBe(1)
   })
 })

@@ -1,7 +1,7 @@
 // Reads one file as a report in a separate process. Prints the result and the peak memory.
 import { existsSync, readFileSync } from 'node:fs'
-import { parseAggregateReport } from '../../../src/protocols/reports/aggregate-report.ts'
-import { parseTlsReport } from '../../../src/protocols/reports/tls-report.ts'
+import { openReports, readReport } from '../../../src/protocols/reports/aggregate-report.ts'
+import { openTlsReports } from '../../../src/protocols/reports/tls-report.ts'
 import { isReport, unpack, type Unpacked } from '../../../src/protocols/reports/unpack.ts'
 
 export type Outcome = {
@@ -16,8 +16,8 @@ async function outcomeOf(item: Unpacked): Promise<string> {
   try {
     if (item.kind === 'failure') return 'failure report'
     if (item.kind === 'tls')
-      return `${(await parseTlsReport(item.open())).policies.length} policies`
-    return `${(await parseAggregateReport(item.open())).recordCount} records`
+      return `${(await openTlsReports(item.open()).next())?.policies.length} policies`
+    return `${(await readReport(openReports(item.open())))?.recordCount} records`
   } catch (error) {
     return (error as Error).message
   }

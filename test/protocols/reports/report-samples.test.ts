@@ -88,7 +88,6 @@ describe('the samples of aggregate reports', () => {
     for (const { file, expected } of mails) {
       const [report] = (await sample.unpackAll(sample.readSample(file))).reports
       expect(report?.mail?.subject).toBe(expected.subject)
-      expect(expected.mail_from).toContain(report?.mail?.from)
     }
   })
 })
@@ -129,6 +128,5 @@ describe('the samples of failure reports', () => {
     const { reports, others } = await sample.unpackAll(sample.readSample(file))
     expect(others).toEqual([])
     expect(reports).toEqual([expect.objectContaining({ kind: 'failure', name: expected.subject })])
-    expect(expected.mail_from).toContain(reports[0]?.mail?.from)
   })
 })

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  parseAggregateReport,
+  openReports,
+  readReport,
   type AggregateRecord,
   type AggregateReport,
 } from '../../../src/protocols/reports/aggregate-report.ts'
-import { parseTlsReport, type TlsReport } from '../../../src/protocols/reports/tls-report.ts'
+import { openTlsReports, type TlsReport } from '../../../src/protocols/reports/tls-report.ts'
 import {
   isReport,
   unpack,
@@ -94,13 +95,19 @@ export async function readAggregate(
 ): Promise<ReadReport> {
   const records: AggregateRecord[] = []
   const bytes = typeof xml === 'string' ? Buffer.from(xml) : xml
-  const report = await parseAggregateReport(bytes, (record) => void records.push(record))
-  return { ...report, records }
+  const report = await readReport(openReports(bytes), (record) => void records.push(record))
+  return { ...(report as AggregateReport), records }
 }
 
 /** The one report in a sample. */
 export async function aggregateIn(file: string): Promise<ReadReport> {
   return readAggregate(await theOnly(file, 'aggregate'))
+}
+
+export async function parseTlsReport(
+  json: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<TlsReport> {
+  return (await openTlsReports(json).next()) as TlsReport
 }
 
 export async function tlsIn(file: string): Promise<TlsReport> {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseTlsReport, tlsReportKey } from '../../../src/protocols/reports/tls-report.ts'
-import { readSample, tlsIn } from './report-samples.ts'
+import { tlsReportKey } from '../../../src/protocols/reports/tls-report.ts'
+import { parseTlsReport, readSample, tlsIn } from './report-samples.ts'
 
 type Json = Record<string, unknown>
 const SAMPLE = JSON.parse(readSample('tlsrpt-rfc8460.json').toString()) as Json

@@ -111,18 +111,14 @@ describe('a report', () => {
     const inner = mailWith([attached(gzip(XML))], {
       boundary: 'inner',
       subject: '=?utf-8?q?Bericht_f=C3=BCr_example=2Ecom?=',
-      fields:
-        'Message-ID: <1@receiver.example>\nDate: Thu, 20 Nov 2025 00:00:00 +0100\nReturn-Path: <>\n',
+      fields: 'TLS-Report-Domain: Example.COM.\n',
     })
     const outer = mailWith([{ fields: 'Content-Type: message/rfc822', body: inner.toString() }], {
       subject: 'Fwd',
     })
     expect((await unpackAll(outer)).reports[0]?.mail).toEqual({
-      from: 'dmarc@receiver.example',
       subject: 'Bericht für example.com',
-      messageId: '<1@receiver.example>',
-      date: new Date('2025-11-19T23:00:00Z'),
-      returnPath: '',
+      tlsReportDomain: 'example.com',
     })
   })
 

@@ -256,7 +256,8 @@ export const advice = {
   title: 'Recommended actions',
   ifYours: 'If it’s yours or a service you use',
   ifUnknown: 'If you don’t recognize it',
-  recordPart: (name: string) => `the addition to the record of ${name}`,
+  recordPart: (name: string, value: string) =>
+    value.startsWith('v=') ? `the record of ${name}` : `the addition to the record of ${name}`,
   oneIsEnough: 'One of the two is enough to pass. DKIM also survives forwarding. ',
   checkRecords: (domain: string) => `Check the records of ${domain}`,
 } as const

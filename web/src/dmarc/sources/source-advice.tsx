@@ -21,7 +21,10 @@ export function SourceAdviceList({
               <li key={text}>
                 {text}
                 {publish && (
-                  <Snippet what={messages.recordPart(publish.name)} text={publish.value} />
+                  <Snippet
+                    what={messages.recordPart(publish.name, publish.value)}
+                    text={publish.value}
+                  />
                 )}
               </li>
             ))}
