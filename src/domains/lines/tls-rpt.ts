@@ -15,9 +15,9 @@ export const tlsRptLine: Line = { name: 'tls-rpt', title: 'TLS reporting', check
 async function checkTlsRpt(context: DomainContext): Promise<LineResult> {
   const { name: domain, queries } = context
   const name = `_smtp._tls.${domain}`
-  const [found, { exchanges }] = await Promise.all([queries.lookUpTxt(name), context.mailUse()])
+  const [found, { receives }] = await Promise.all([queries.lookUpTxt(name), context.mailUse()])
   if (found.error) return unanswered('The TLS reporting record', found.error)
-  const advice = adviceOnTlsRpt(domain, found, exchanges.length > 0)
+  const advice = adviceOnTlsRpt(domain, found, receives === 'mx')
   const state = stateOfAdvice(advice)
   const published = found.texts.filter((text) => /^\W*v\s*=\s*TLS-?RPT/i.test(text.slice(0, 40)))
   const evidence = published.map((text) => ({ label: `${name} TXT`, value: text, state }))

@@ -1,5 +1,6 @@
 import { joinItems, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
-import { repairDkimKey, type DkimKey } from './dkim-key.ts'
+import { listItems } from '../tag-list.ts'
+import type { DkimKey } from './dkim-key.ts'
 import type { DkimProbe, SelectorFinding } from './probe-selectors.ts'
 import type { Provider } from './dkim-selectors.ts'
 
@@ -25,7 +26,8 @@ export function adviceOnDkim(about: About): Advice[] {
   return [
     ...wildcardAdvice(domain, probe),
     ...keys.flatMap((finding) => keyAdvice(domain, finding, finding.key as DkimKey)),
-    ...probe.findings.flatMap((finding) => aliasAdvice(domain, finding)),
+    ...sizeAdvice(keys),
+    ...aliasAdvice(domain, probe.findings),
     ...(keys.length === 0 ? absenceAdvice(about) : []),
     ...failureAdvice(probe),
     ...unguessableAdvice(about),
@@ -60,56 +62,68 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
     advice.push(
       info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`),
     )
-  // With errors beyond syntax, receivers would still reject the repaired record.
-  const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
-  const mended = isMendable ? txtRecord(name, repairDkimKey(key)) : undefined
+  const mended = key.mended === null ? undefined : txtRecord(name, key.mended)
   const refused = (problem: string) =>
     error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)
   advice.push(...key.errors.map(refused))
-  if (key.keyType === 'rsa' && key.bits !== null) advice.push(...sizeAdvice(selector, key.bits))
-  if (key.testing) {
+  if (key.testing && key.errors.length === 0) {
     const message = `Selector ${selector} is in test mode (t=y), so receivers may treat its mail as unsigned. Remove t=y.`
     advice.push(warning(message, txtRecord(name, withoutTesting(key))))
   }
   return advice
 }
 
-function sizeAdvice(selector: string, bits: number): Advice[] {
+/** One sentence for all keys of a size. */
+function sizeAdvice(keys: SelectorFinding[]): Advice[] {
+  const sized = keys.filter(({ key }) => key?.keyType === 'rsa' && key.bits !== null)
+  const bySize = Map.groupBy(sized, ({ key }) => key?.bits ?? 0)
+  return [...bySize].flatMap(([bits, findings]) => {
+    const names = joinItems(findings.map(({ selector }) => selector))
+    const which =
+      findings.length === 1
+        ? `The key of selector ${names} has ${bits} bits`
+        : `The keys of selectors ${names} have ${bits} bits`
+    return sizeProblem(which, bits)
+  })
+}
+
+function sizeProblem(which: string, bits: number): Advice[] {
   if (bits > MAX_KEY_BITS) {
-    const message = `The key of selector ${selector} has ${bits} bits. Receivers do not have to support more than ${MAX_KEY_BITS} (RFC 8301). Use a key of ${RECOMMENDED_KEY_BITS} bits.`
+    const message = `${which}. Receivers do not have to support more than ${MAX_KEY_BITS} (RFC 8301). Use a key of ${RECOMMENDED_KEY_BITS} bits.`
     return [info(message)]
   }
   if (bits >= RECOMMENDED_KEY_BITS) return []
   const next = `Create a key of ${RECOMMENDED_KEY_BITS} bits with another selector, and revoke this one when all mail is signed with the new key.`
-  if (bits < MIN_KEY_BITS)
-    return [error(`The key of selector ${selector} has ${bits} bits. Receivers reject it. ${next}`)]
-  return [
-    warning(
-      `The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 recommends. ${next}`,
-    ),
-  ]
+  if (bits < MIN_KEY_BITS) return [error(`${which}. Receivers reject it. ${next}`)]
+  return [warning(`${which}, fewer than RFC 8301 recommends. ${next}`)]
 }
 
 function withoutTesting({ tags }: DkimKey): string {
   const kept = tags.flatMap(({ name, value }) => {
     const flags =
-      name === 't' ? value.split(':').filter((flag) => flag.trim().toLowerCase() !== 'y') : [value]
+      name === 't' ? listItems(value, ':').filter((flag) => flag.toLowerCase() !== 'y') : [value]
     return flags.length > 0 ? [`${name}=${flags.join(':')}`] : []
   })
   return kept.join('; ')
 }
 
-/** An alias without a key behind it: set up here, but not at the provider. */
-function aliasAdvice(
-  domain: string,
-  { selector, alias, key, error: failure }: SelectorFinding,
-): Advice[] {
-  if (alias === null || key || failure) return []
-  const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key. Turn on DKIM at the provider, or remove the alias.`
-  return [warning(message)]
+/** Aliases without a key behind them: set up here, but not at the provider. */
+function aliasAdvice(domain: string, findings: SelectorFinding[]): Advice[] {
+  const open = findings.filter(({ alias, key, error: failure }) => alias && !key && !failure)
+  const [first, ...others] = open
+  if (!first) return []
+  const end = 'Turn on DKIM at the provider, or remove the alias.'
+  if (others.length === 0) {
+    const name = `${first.selector}._domainkey.${domain}`
+    return [warning(`${name} is an alias for ${first.alias}, which has no key. ${end}`)]
+  }
+  const names = joinItems(open.map(({ selector, alias }) => `${selector} (${alias})`))
+  return [warning(`Selectors of ${domain} are aliases of names that have no key: ${names}. ${end}`)]
 }
 
 function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
+  // Any selector finds that key.
+  if (probe.wildcard && !probe.wildcard.revoked) return []
   const tried = probe.findings.filter((finding) => finding.tried && !finding.error).length
   if (!usesMail) {
     const message =
