@@ -38,7 +38,7 @@ function mailUris(item: string): string[] | null {
   if (whole?.includes('?')) return [whole]
   const bare = item.replace(/[<(]/g, '').replaceAll(/[>)]/g, '')
   // Without a mark behind it, “mailto” may be a part of the address.
-  const withoutScheme = bare.replaceAll(/(^| )mail ?to *[^\p{L}\p{N}@]+/giu, ' ')
+  const withoutScheme = bare.replaceAll(/(^| )mail ?to ?[ :=/]+/gi, ' ')
   const addresses = withoutScheme.match(ADDRESS) ?? []
   const rest = withoutScheme
     .replaceAll(ADDRESS, '')

@@ -58,7 +58,7 @@ function policyProposals(about: About): Proposal[] {
       },
       {
         published: misses,
-        value: withReportEmail(value, about.reportEmail, name),
+        value: misses.length > 0 ? value : withReportEmail(value, about.reportEmail, name),
         reasons: [first.message],
       },
     ),

@@ -18,6 +18,7 @@ import {
   parseReportUri,
   REMOVED_TAGS,
   requestedPolicy,
+  strictestPolicy,
   type DmarcPolicy,
   type DmarcRecord,
   type PolicyTag,
@@ -292,8 +293,13 @@ function strengthAdvice(
   // What is weaker than p has advice of its own.
   if (policy !== 'none' || record.p !== 'none') return []
   const message = `Not enforced: ${tag}=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.`
-  const kept = (name: 'sp' | 'np') => (record[name] === 'reject' ? 'reject' : '')
-  return [info(message, propose({ p: 'quarantine', sp: kept('sp'), np: kept('np'), t: '' }))]
+  const meant = tagsObject(meaningOf(record).tags)
+  const p = strictestPolicy(['quarantine', meant['p'] ?? 'none'])
+  const kept = (name: 'sp' | 'np') => {
+    const stricter = strictestPolicy([p, meant[name] ?? 'none'])
+    return stricter === p ? '' : stricter
+  }
+  return [info(message, propose({ p, sp: kept('sp'), np: kept('np'), t: '' }))]
 }
 
 function strength(policy: DmarcPolicy | null): number {
@@ -317,7 +323,10 @@ function subdomainAdvice(
   if (weaker.length === 0) return []
   const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
   const message = `${weakTags} is weaker than p=${record.p}, so attackers can spoof subdomains, even ones that do not exist.`
-  return [warning(message, propose(Object.fromEntries(weaker.map((tag) => [tag, '']))))]
+  const meant = tagsObject(meaningOf(record).tags)
+  const rank = (policy: string | undefined) => strength(strictestPolicy([policy ?? 'none']))
+  const removed = (['sp', 'np'] as const).filter((tag) => rank(meant[tag]) < rank(meant['p']))
+  return [warning(message, propose(Object.fromEntries(removed.map((tag) => [tag, '']))))]
 }
 
 function testAdvice(record: DmarcRecord, propose: PublishDmarc): Advice[] {

@@ -24,7 +24,8 @@ export function meaningOf({ text, tags, invalid, errors, rua, ruf }: DmarcRecord
   const isWhole =
     errors.length + invalid.length === 0 &&
     [...rua, ...ruf].every(({ host }) => host !== null) &&
-    tags.every(({ name }) => KNOWN_TAGS.includes(name) || REMOVED_TAGS.includes(name))
+    tags.every(({ name }) => KNOWN_TAGS.includes(name) || REMOVED_TAGS.includes(name)) &&
+    !tags.some(({ name, value }) => REMOVED_TAGS.includes(name) && /@|none|quarantine|reject/i.test(value))
   if (!isWhole) return readMeantDmarc(text)
   return {
     tags: tags.slice(1).map(({ name, value }) => ({ name, value })),
@@ -120,9 +121,13 @@ export function findNearMiss(text: string): NearMiss | null {
   return { text, reason: whyPassedOver(start), repaired }
 }
 
+const POLICY = /(?<=^|[ ;,])[sn]?p ?[=:]+ ?(?:none|quarantine|reject)\b/i
+const OTHER_VERSIONS = /^\W*v ?[=:] ?(?:spf|DKIM|STS|TLS|BIMI)/i
+
+/** What stands at `_dmarc` and names a policy or an address for reports is meant for receivers. */
 function isMeantAsDmarc(text: string): boolean {
-  const policy = /(?:^\W*|^\W*v ?[=:].*[ ;,])p ?[=:] ?(?:none|quarantine|reject)\b/i
-  return VERSION.test(text) || policy.test(text)
+  if (OTHER_VERSIONS.test(text)) return false
+  return VERSION.test(text) || POLICY.test(text) || /\bru[af] ?[=:]+ ?mailto/i.test(text)
 }
 
 function whyPassedOver(start: string): string {
