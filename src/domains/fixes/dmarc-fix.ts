@@ -38,16 +38,16 @@ export function dmarcProposals(about: About): Proposal[] {
 
 function policyProposals(about: About): Proposal[] {
   const { discovery, advice } = about
-  const [own] = discovery.steps
-  if (own && own.records.length > 1) return mergedProposals(own, about)
   if (discovery.record && discovery.policyDomain) return recordProposals(discovery.record, about)
   if (discovery.error) return []
-  const misses = own?.texts.filter((text) => findNearMiss(text)) ?? []
-  const wanted = advice.filter(({ publish }) => publish?.name.startsWith('_dmarc.'))
-  const [first] = wanted
+  const wanted = advice.find(({ publish }) => publish?.name.startsWith('_dmarc.'))
+  if (!wanted?.publish) return []
+  const { name, value } = wanted.publish
+  const step = discovery.steps.find(({ domain }) => name === `_dmarc.${domain}`)
+  if (step && step.records.length > 1) return mergedProposals(step, about)
+  const misses = step?.texts.filter((text) => findNearMiss(text)) ?? []
   // Of several texts that were meant as the record, each says something else.
-  if (!first?.publish || misses.length > 1) return []
-  const { name, value } = first.publish
+  if (misses.length > 1) return []
   return [
     proposeText(
       {
@@ -59,7 +59,7 @@ function policyProposals(about: About): Proposal[] {
       {
         published: misses,
         value: misses.length > 0 ? value : withReportEmail(value, about.reportEmail, name),
-        reasons: [first.message],
+        reasons: [wanted.message],
       },
     ),
   ]

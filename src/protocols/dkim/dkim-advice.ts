@@ -25,9 +25,10 @@ export function adviceOnDkim(about: About): Advice[] {
   const keys = probe.findings.filter(({ key, fromWildcard }) => key && !fromWildcard)
   return [
     ...wildcardAdvice(domain, probe),
-    ...keys.flatMap((finding) => keyAdvice(domain, finding, finding.key as DkimKey)),
-    ...sizeAdvice(keys),
-    ...aliasAdvice(domain, probe.findings),
+    ...mergeNotes([
+      ...keys.flatMap((finding) => keyNotes(domain, finding, finding.key as DkimKey)),
+      ...probe.findings.flatMap((finding) => aliasNotes(domain, finding)),
+    ]),
     ...(keys.length === 0 ? absenceAdvice(about) : []),
     ...failureAdvice(probe),
     ...unguessableAdvice(about),
@@ -50,52 +51,87 @@ function wildcardAdvice(domain: string, { wildcard }: DkimProbe): Advice[] {
   ]
 }
 
-function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: DkimKey): Advice[] {
-  const name = `${selector}._domainkey.${domain}`
-  const advice: Advice[] = []
-  if (texts.length > 1) {
-    advice.push(
-      error(`${name} has ${texts.length} keys, and receivers may use any of them. Keep one.`),
-    )
-  }
-  if (key.revoked)
-    advice.push(
-      info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`),
-    )
-  const mended = key.mended === null ? undefined : txtRecord(name, key.mended)
-  const refused = (problem: string) =>
-    error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)
-  advice.push(...key.errors.map(refused))
-  if (key.testing && key.errors.length === 0) {
-    const message = `Selector ${selector} is in test mode (t=y), so receivers may treat its mail as unsigned. Remove t=y.`
-    advice.push(warning(message, txtRecord(name, withoutTesting(key))))
-  }
-  return advice
+/** What is wrong with a selector, and the sentence for several of which it is true. */
+type Note = {
+  selector: string
+  advice: Advice
+  ofMany: (selectors: string) => string
 }
 
-/** One sentence for all keys of a size. */
-function sizeAdvice(keys: SelectorFinding[]): Advice[] {
-  const sized = keys.filter(({ key }) => key?.keyType === 'rsa' && key.bits !== null)
-  const bySize = Map.groupBy(sized, ({ key }) => key?.bits ?? 0)
-  return [...bySize].flatMap(([bits, findings]) => {
-    const names = joinItems(findings.map(({ selector }) => selector))
-    const which =
-      findings.length === 1
-        ? `The key of selector ${names} has ${bits} bits`
-        : `The keys of selectors ${names} have ${bits} bits`
-    return sizeProblem(which, bits)
+/** Sentences that differ in the selector alone; with more, one sentence names all selectors. */
+const MAX_REPEATED = 3
+
+function mergeNotes(notes: Note[]): Advice[] {
+  const kinds = Map.groupBy(notes, ({ ofMany }) => ofMany(''))
+  return [...kinds.values()].flatMap((same) => {
+    const [first] = same
+    if (same.length <= MAX_REPEATED || !first) return same.map(({ advice }) => advice)
+    const selectors = joinItems(same.map(({ selector }) => selector))
+    return [advise(first.advice.severity)(first.ofMany(selectors))]
   })
 }
 
-function sizeProblem(which: string, bits: number): Advice[] {
-  if (bits > MAX_KEY_BITS) {
-    const message = `${which}. Receivers do not have to support more than ${MAX_KEY_BITS} (RFC 8301). Use a key of ${RECOMMENDED_KEY_BITS} bits.`
-    return [info(message)]
+function keyNotes(domain: string, { selector, texts }: SelectorFinding, key: DkimKey): Note[] {
+  const name = `${selector}._domainkey.${domain}`
+  const note = (advice: Advice, ofMany: Note['ofMany']): Note => ({ selector, advice, ofMany })
+  const notes: Note[] = []
+  if (texts.length > 1) {
+    const end = 'and receivers may use any of them. Keep one.'
+    notes.push(
+      note(
+        error(`${name} has ${texts.length} keys, ${end}`),
+        (all) => `The selectors ${all} have several keys each, ${end}`,
+      ),
+    )
   }
+  if (key.revoked)
+    notes.push(
+      note(
+        info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`),
+        (all) =>
+          `The keys of the selectors ${all} are revoked (empty p). Signatures with them are invalid.`,
+      ),
+    )
+  const mended = key.mended === null ? undefined : txtRecord(name, key.mended)
+  for (const problem of key.errors)
+    notes.push(
+      note(
+        error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended),
+        (all) => `Receivers reject the keys of the selectors ${all}: ${problem}.`,
+      ),
+    )
+  if (key.keyType === 'rsa' && key.bits !== null) notes.push(...sizeNotes(selector, key.bits))
+  if (key.testing && key.errors.length === 0) {
+    const end =
+      'in test mode (t=y), so receivers may treat the mail as unsigned. Remove t=y.'
+    notes.push(
+      note(
+        warning(`Selector ${selector} is ${end}`, txtRecord(name, withoutTesting(key))),
+        (all) => `The selectors ${all} are ${end}`,
+      ),
+    )
+  }
+  return notes
+}
+
+function sizeNotes(selector: string, bits: number): Note[] {
+  const note = (advise: typeof error, end: string): Note[] => [
+    {
+      selector,
+      advice: advise(`The key of selector ${selector} has ${bits} bits${end}`),
+      ofMany: (all) => `The keys of the selectors ${all} have ${bits} bits${end}`,
+    },
+  ]
+  if (bits > MAX_KEY_BITS)
+    return note(
+      info,
+      `. Receivers do not have to support more than ${MAX_KEY_BITS} (RFC 8301). Use a key of ${RECOMMENDED_KEY_BITS} bits.`,
+    )
   if (bits >= RECOMMENDED_KEY_BITS) return []
   const next = `Create a key of ${RECOMMENDED_KEY_BITS} bits with another selector, and revoke this one when all mail is signed with the new key.`
-  if (bits < MIN_KEY_BITS) return [error(`${which}. Receivers reject it. ${next}`)]
-  return [warning(`${which}, fewer than RFC 8301 recommends. ${next}`)]
+  return bits < MIN_KEY_BITS
+    ? note(error, `. Receivers reject it. ${next}`)
+    : note(warning, `, fewer than RFC 8301 recommends. ${next}`)
 }
 
 function withoutTesting({ tags }: DkimKey): string {
@@ -107,18 +143,16 @@ function withoutTesting({ tags }: DkimKey): string {
   return kept.join('; ')
 }
 
-/** Aliases without a key behind them: set up here, but not at the provider. */
-function aliasAdvice(domain: string, findings: SelectorFinding[]): Advice[] {
-  const open = findings.filter(({ alias, key, error: failure }) => alias && !key && !failure)
-  const [first, ...others] = open
-  if (!first) return []
+/** An alias without a key behind it: set up here, but not at the provider. */
+function aliasNotes(
+  domain: string,
+  { selector, alias, key, error: failure }: SelectorFinding,
+): Note[] {
+  if (alias === null || key || failure) return []
   const end = 'Turn on DKIM at the provider, or remove the alias.'
-  if (others.length === 0) {
-    const name = `${first.selector}._domainkey.${domain}`
-    return [warning(`${name} is an alias for ${first.alias}, which has no key. ${end}`)]
-  }
-  const names = joinItems(open.map(({ selector, alias }) => `${selector} (${alias})`))
-  return [warning(`Selectors of ${domain} are aliases of names that have no key: ${names}. ${end}`)]
+  const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key. ${end}`
+  const ofMany = (all: string) => `The selectors ${all} are aliases of names without a key. ${end}`
+  return [{ selector, advice: warning(message), ofMany }]
 }
 
 function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
