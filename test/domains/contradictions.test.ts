@@ -46,9 +46,15 @@ const CONTRADICTIONS: [RegExp, RegExp][] = [
   [/logo \(BIMI\) can be shown/, /Not enforced|spoofed mail is delivered|no DMARC record/],
   [/publishes no logo/, /The logo|BIMI record exists/],
   [/No certificate authority may/, /Any certificate authority|Only .* may issue/],
-  [/MTA-STS policy is in mode/, /could not be fetched|Senders (?:cannot use|ignore the MTA-STS)|several MTA-STS/],
+  [
+    /MTA-STS policy is in mode/,
+    /could not be fetched|Senders (?:cannot use|ignore the MTA-STS)|several MTA-STS/,
+  ],
   [/does not use MTA-STS/, /MTA-STS (?:policy|record) (?:is|could|does)/],
-  [/Senders report TLS failures/, /gets no TLS reports|Senders (?:may )?ignore the TLS|not recognized as TLS/],
+  [
+    /Senders report TLS failures/,
+    /gets no TLS reports|Senders (?:may )?ignore the TLS|not recognized as TLS/,
+  ],
   [/is in good order/, /Not enforced|has problems/],
 ]
 
