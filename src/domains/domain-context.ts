@@ -6,7 +6,7 @@ import {
   gatherDmarc,
   gatherMtaSts,
 } from '../diagnostics/mail-auth/mail-auth-facts.ts'
-import { usesMailAtAll } from '../diagnostics/mail-auth/mail-auth-advice.ts'
+import { sendsMailAtAll, usesMailAtAll } from '../diagnostics/mail-auth/mail-auth-advice.ts'
 import { Fault } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { canonical, isAllowed, parseHost, type DomainName } from '../net/address.ts'
@@ -83,6 +83,8 @@ export type DomainContext = DomainName & {
   mailHosts: () => Promise<MailHosts>
   /** False for a domain that neither sends nor receives mail. */
   usesMail: () => Promise<boolean>
+  /** False for a domain that only receives, too. */
+  sendsMail: () => Promise<boolean>
   spf: () => ReturnType<typeof walkSpf>
   senders: () => Promise<Senders>
   providers: () => ReturnType<typeof findProviders>
@@ -117,6 +119,7 @@ export function createDomainContext(
   const mailUse = once(() => lookUpMailUse(domain, queries))
   const spf = once(() => walkSpf(domain, queries))
   const dkim = once(async () => gatherDkim(domain, await knownSelectors(domain, deps), queries))
+  const useFacts = async () => ({ mailUse: await mailUse(), spf: await spf(), dkim: await dkim() })
   const addressesOf = (host: string) => remember(hosts, host, () => lookUpHost(host, queries))
   return {
     ...name,
@@ -133,9 +136,8 @@ export function createDomainContext(
       const found = await Promise.all(names.slice(0, MAX_MAIL_HOSTS).map(addressesOf))
       return { hosts: found, omittedHosts: Math.max(0, names.length - MAX_MAIL_HOSTS) }
     }),
-    usesMail: once(async () =>
-      usesMailAtAll({ mailUse: await mailUse(), spf: await spf(), dkim: await dkim() }),
-    ),
+    usesMail: once(async () => usesMailAtAll(await useFacts())),
+    sendsMail: once(async () => sendsMailAtAll(await useFacts())),
     spf,
     senders: once(async () => collectSenders(await spf(), queries)),
     providers: once(() => findProviders(domain, queries)),

@@ -75,6 +75,10 @@ function readTag(
   seen: Set<string>,
   { name: form, isSpaced }: TagGrammar,
 ): void {
+  if (text === '') {
+    errors.push({ at, message: 'nothing stands between two semicolons' })
+    return
+  }
   const equals = text.indexOf('=')
   const before = text.slice(0, Math.max(0, equals))
   const after = text.slice(equals + 1)
@@ -88,10 +92,7 @@ function readTag(
     })
   const tag = { name, value, at }
   if (!form.test(name) || (!isSpaced && isWsp(value[0]))) {
-    const message =
-      text === ''
-        ? 'nothing stands between two semicolons'
-        : `“${text.slice(0, 40)}” is not of the form name=value`
+    const message = `“${text.slice(0, 40)}” is not of the form name=value`
     if (!stranger) errors.push({ at, message })
   } else if (seen.has(name)) {
     errors.push({ at, message: `${name.slice(0, 40)} is given more than once`, isRepeated: true })

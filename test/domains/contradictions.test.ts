@@ -38,11 +38,14 @@ const CONTRADICTIONS: [RegExp, RegExp][] = [
   [/SPF record is valid/, /SPF fails|makes the record fail|permits every server|no SPF record/],
   [/SPF permits no server/, /SPF permits \d|SPF record is valid/],
   [
-    /does not use mail|receives no mail/,
+    /^The domain (?:does not use mail|receives no mail)/,
     /^Mail goes to|mail goes to the host itself\. Publish one/,
   ],
-  [/does not use mail\./, /Find “s=”|has no DKIM signature|Turn on DKIM|an address that you read/],
-  [/sends no mail/, /Find “s=”|has no DKIM signature|an address that you read/],
+  [
+    /^The domain does not use mail\./,
+    /Find “s=”|has no DKIM signature|Turn on DKIM|an address that you read/,
+  ],
+  [/domain sends no mail/, /Find “s=”|has no DKIM signature|an address that you read/],
   [/logo \(BIMI\) can be shown/, /Not enforced|spoofed mail is delivered|no DMARC record/],
   [/publishes no logo/, /The logo|BIMI record exists/],
   [/No certificate authority may/, /Any certificate authority|Only .* may issue/],

@@ -32,7 +32,7 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
   return sortBySeverity([
     ...onDmarc,
     ...adviceOnSpf({ domain, tree: spf, texts: own.texts, mailUse, include, hasObsoleteType }),
-    ...adviceOnDkim({ domain, probe, asked, providers, usesMail }),
+    ...adviceOnDkim({ domain, probe, asked, providers, sendsMail: sendsMailAtAll(facts) }),
     ...adviceOnMtaSts({
       domain,
       found: mtaSts.found,
@@ -45,20 +45,30 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
   ])
 }
 
+type UseFacts = Pick<MailFacts, 'mailUse' | 'spf' | 'dkim'>
+
 /**
  * False only when everything indicates it: SPF allows no sender, there is no key to sign with, and
  * there is no MX. A host without MX receives mail at its address (RFC 5321, 5.1), unless its SPF
  * record states that it sends none.
  */
-export function usesMailAtAll({
-  mailUse: { receives },
-  spf,
-  dkim,
-}: Pick<MailFacts, 'mailUse' | 'spf' | 'dkim'>): boolean {
+export function usesMailAtAll({ mailUse: { receives }, spf, dkim }: UseFacts): boolean {
   const { record, error } = spf.root
-  const sendsNone = record !== null && permitsNoSender(record)
+  const sendsNone = statesNoSender(spf)
   const maySend = error !== null || (record !== null && !sendsNone)
-  const signs = dkim.probe.findings.some(({ key }) => key && !key.revoked)
   const mayReceive = receives !== 'nothing' && !(receives === 'address' && sendsNone)
-  return mayReceive || maySend || signs
+  return mayReceive || maySend || hasKey(dkim)
+}
+
+/** False for a domain that only receives, too: SPF allows no sender, and there is no key. */
+export function sendsMailAtAll(facts: UseFacts): boolean {
+  return usesMailAtAll(facts) && (!statesNoSender(facts.spf) || hasKey(facts.dkim))
+}
+
+function statesNoSender({ root: { record } }: UseFacts['spf']): boolean {
+  return record !== null && permitsNoSender(record)
+}
+
+function hasKey({ probe }: UseFacts['dkim']): boolean {
+  return probe.findings.some(({ key }) => key && !key.revoked)
 }

@@ -37,14 +37,21 @@ export function dmarcProposals(about: About): Proposal[] {
 }
 
 function policyProposals(about: About): Proposal[] {
-  const { discovery, advice } = about
+  const { discovery } = about
+  const inherited = discovery.record && discovery.policyDomain !== discovery.domain
+  const misses = inherited ? (discovery.steps[0]?.texts.filter(findNearMiss) ?? []) : []
+  // What was meant as the record of the domain itself comes before the one that applies instead.
+  if (misses.length > 0) return absenceProposals(about)
   if (discovery.record && discovery.policyDomain) return recordProposals(discovery.record, about)
-  if (discovery.error) return []
+  return discovery.error ? [] : absenceProposals(about)
+}
+
+function absenceProposals({ discovery, advice, ...about }: About): Proposal[] {
   const wanted = advice.find(({ publish }) => publish?.name.startsWith('_dmarc.'))
   if (!wanted?.publish) return []
   const { name, value } = wanted.publish
   const step = discovery.steps.find(({ domain }) => name === `_dmarc.${domain}`)
-  if (step && step.records.length > 1) return mergedProposals(step, about)
+  if (step && step.records.length > 1) return mergedProposals(step, { discovery, advice, ...about })
   const misses = step?.texts.filter((text) => findNearMiss(text)) ?? []
   // Of several texts that were meant as the record, each says something else.
   if (misses.length > 1) return []
@@ -141,7 +148,7 @@ function repairsOf(meaning: MeantDmarc, about: About): TagChange[] {
   const isParked = !usesMail && discovery.standing === 'own'
   return [
     ...policyRepairs(meaning),
-    ...testRepairs(meaning),
+    ...(isParked ? [] : testRepairs(meaning)),
     ...(isParked ? parkedRepairs(meaning, discovery) : subdomainRepairs(meaning, discovery)),
     ...addressRepairs(meaning, about),
   ]
@@ -216,7 +223,7 @@ function parkedRepairs(
 ): TagChange[] {
   if (effectivePolicy === 'reject') return []
   const reason = `${domain} does not use mail, so receivers can reject everything in its name.`
-  const idle = tags.filter(({ name }) => ['sp', 'np', 't'].includes(name))
+  const idle = tags.filter(({ name }) => ['sp', 'np', 't', 'pct'].includes(name))
   return [
     { tag: 'p', value: 'reject', reason },
     ...idle.map(({ name }) => ({ tag: name, value: null, reason })),

@@ -10,13 +10,13 @@ export const dkimLine: Line = { name: 'dkim', title: 'DKIM', check: checkDkim }
 
 async function checkDkim(context: DomainContext): Promise<LineResult> {
   const { name: domain } = context
-  const [{ probe, providers }, usesMail] = await Promise.all([context.dkim(), context.usesMail()])
-  const advice = sortBySeverity(adviceOnDkim({ domain, probe, asked: [], providers, usesMail }))
+  const [{ probe, providers }, sendsMail] = await Promise.all([context.dkim(), context.sendsMail()])
+  const advice = sortBySeverity(adviceOnDkim({ domain, probe, asked: [], providers, sendsMail }))
   const keys = probe.findings.filter(({ key, fromWildcard }) => key && !fromWildcard)
   const working = keys.filter(({ key }) => key && !key.revoked && key.errors.length === 0)
   const proposals = dkimProposals(domain, probe)
   const evidence = keys.map((finding) => evidenceOf(domain, finding))
-  if (keys.length === 0 && !usesMail)
+  if (keys.length === 0 && !sendsMail)
     return { ...unused('The domain sends no mail, so it needs no DKIM key.'), proposals }
   if (working.length === 0) return withoutKeys(context, advice, { proposals, evidence })
   const state = stateOfAdvice(advice)

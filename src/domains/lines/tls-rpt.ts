@@ -1,4 +1,4 @@
-import { adviceOnTlsRpt, parseTlsRpt } from '../../protocols/mail/tls-rpt.ts'
+import { adviceOnTlsRpt } from '../../protocols/mail/tls-rpt.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { proposeText } from '../fixes/proposal.ts'
 import {
@@ -22,7 +22,6 @@ async function checkTlsRpt(context: DomainContext): Promise<LineResult> {
   const published = found.texts.filter((text) => /^\W*v\s*=\s*TLS-?RPT/i.test(text.slice(0, 40)))
   const evidence = published.map((text) => ({ label: `${name} TXT`, value: text, state }))
   const value = advice.find(({ publish }) => publish)?.publish?.value
-  const isPublished = found.texts.some((text) => parseTlsRpt(text))
   const proposals =
     value === undefined
       ? []
@@ -32,9 +31,9 @@ async function checkTlsRpt(context: DomainContext): Promise<LineResult> {
               name,
               line: 'tls-rpt',
               severity: state === 'good' ? 'suggestion' : state === 'bad' ? 'bad' : 'warning',
-              caution: isPublished
-                ? null
-                : 'Reports need an address that exists. Change rua if it does not.',
+              caution: value.includes('mailto:tls-reports@')
+                ? 'Reports need an address that exists. Change rua if it does not.'
+                : null,
             },
             { published, value, reasons: messagesOf(advice) },
           ),

@@ -9,7 +9,7 @@ type About = {
   probe: DkimProbe
   asked: string[]
   providers: Provider[]
-  usesMail: boolean
+  sendsMail: boolean
 }
 
 /** RFC 8301, 3.2: the sizes that receivers must support, and that signers should use. */
@@ -87,7 +87,9 @@ function keyNotes(domain: string, { selector, texts }: SelectorFinding, key: Dki
   if (key.revoked)
     notes.push(
       note(
-        info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`),
+        info(
+          `The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`,
+        ),
         (all) =>
           `The keys of the selectors ${all} are revoked (empty p). Signatures with them are invalid.`,
       ),
@@ -102,8 +104,7 @@ function keyNotes(domain: string, { selector, texts }: SelectorFinding, key: Dki
     )
   if (key.keyType === 'rsa' && key.bits !== null) notes.push(...sizeNotes(selector, key.bits))
   if (key.testing && key.errors.length === 0) {
-    const end =
-      'in test mode (t=y), so receivers may treat the mail as unsigned. Remove t=y.'
+    const end = 'in test mode (t=y), so receivers may treat the mail as unsigned. Remove t=y.'
     notes.push(
       note(
         warning(`Selector ${selector} is ${end}`, txtRecord(name, withoutTesting(key))),
@@ -155,11 +156,11 @@ function aliasNotes(
   return [{ selector, advice: warning(message), ofMany }]
 }
 
-function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
+function absenceAdvice({ domain, probe, asked, sendsMail }: About): Advice[] {
   // Any selector finds that key.
   if (probe.wildcard && !probe.wildcard.revoked) return []
   const tried = probe.findings.filter((finding) => finding.tried && !finding.error).length
-  if (!usesMail) {
+  if (!sendsMail) {
     const message =
       'This domain sends no mail. An empty wildcard key makes all DKIM signatures for it invalid.'
     return probe.wildcard ? [] : [info(message, txtRecord(`*._domainkey.${domain}`, 'v=DKIM1; p='))]

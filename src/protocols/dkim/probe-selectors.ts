@@ -106,16 +106,16 @@ function findingOf(
   found: TxtLookup | undefined,
   random: TxtLookup,
 ): SelectorFinding {
-  const texts = found?.texts.filter((text) => parseDkimKey(text)) ?? []
-  const [text] = texts
+  const keys = found?.texts.map(parseDkimKey).filter((key) => key !== null) ?? []
+  const [key = null] = keys
   const fromWildcard = found !== undefined && isSameAnswer(found, random)
   return {
     selector,
     provider: providerOfSelector(selector),
-    key: text === undefined ? null : parseDkimKey(text),
+    key,
     alias: fromWildcard ? null : (found?.alias ?? null),
-    texts,
-    fromWildcard: text !== undefined && random.texts.includes(text),
+    texts: keys.map(({ text }) => text),
+    fromWildcard: key !== null && random.texts.includes(key.text),
     tried: found !== undefined,
     error: found?.error ?? null,
   }

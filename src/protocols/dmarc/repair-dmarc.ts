@@ -25,7 +25,9 @@ export function meaningOf({ text, tags, invalid, errors, rua, ruf }: DmarcRecord
     errors.length + invalid.length === 0 &&
     [...rua, ...ruf].every(({ host }) => host !== null) &&
     tags.every(({ name }) => KNOWN_TAGS.includes(name) || REMOVED_TAGS.includes(name)) &&
-    !tags.some(({ name, value }) => REMOVED_TAGS.includes(name) && /@|none|quarantine|reject/i.test(value))
+    !tags.some(
+      ({ name, value }) => REMOVED_TAGS.includes(name) && /@|none|quarantine|reject/i.test(value),
+    )
   if (!isWhole) return readMeantDmarc(text)
   return {
     tags: tags.slice(1).map(({ name, value }) => ({ name, value })),
