@@ -31,7 +31,7 @@ const LOOK_ALIKES = new Map(
     '∶: ꞉: ː: ؛; ⁏; ،, 、, ꞊='
   )
     .split(' ')
-    .map((pair) => [...pair] as [string, string]),
+    .map((pair) => Array.from(pair) as [string, string]),
 )
 
 /** The text as its author meant to write it, with one space for any white space. */

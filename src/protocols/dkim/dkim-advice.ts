@@ -116,10 +116,10 @@ function keyNotes(domain: string, { selector, texts }: SelectorFinding, key: Dki
 }
 
 function sizeNotes(selector: string, bits: number): Note[] {
-  const note = (advise: typeof error, end: string): Note[] => [
+  const note = (create: typeof error, end: string): Note[] => [
     {
       selector,
-      advice: advise(`The key of selector ${selector} has ${bits} bits${end}`),
+      advice: create(`The key of selector ${selector} has ${bits} bits${end}`),
       ofMany: (all) => `The keys of the selectors ${all} have ${bits} bits${end}`,
     },
   ]

@@ -152,7 +152,7 @@ function readPolicy(value: string): DmarcPolicy | null {
 
 /** The tag that a misspelt name means, by its value as well. */
 function meantName(name: string, value: string): string | null {
-  if (/^poli/.test(name)) return 'p'
+  if (name.startsWith('poli')) return 'p'
   if (/^(?:sub|sp)/.test(name) && policiesIn(value).length > 0) return 'sp'
   const names = value.includes('@') ? ['rua', 'ruf'] : ['adkim', 'aspf']
   const near = meantWord(name, names, 1)

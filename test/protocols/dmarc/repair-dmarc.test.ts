@@ -9,7 +9,6 @@ import { mapResolver } from '../../resolver.ts'
 
 const HOSTS = ['example.com', 'reports.example.net', 'r.vendor-a.example']
 
-
 /** Every DMARC record that the advice and the fixes propose for these texts. */
 async function proposedFor(texts: string[]): Promise<string[]> {
   const resolver = mapResolver({ '_dmarc.example.com TXT': texts })
@@ -156,7 +155,7 @@ describe('the proposal for a damaged DMARC record', () => {
   const accident = fc.record({
     kind: fc.constantFrom('change', 'insert', 'drop', 'double', 'swap'),
     at: fc.nat(400),
-    character: fc.constantFrom(...';,:= "\\\'x1-.@\u00A0\u2013\u0430\n<&'),
+    character: fc.constantFrom(...Array.from(';,:= "\\\'x1-.@\u00A0\u2013\u0430\n<&')),
   })
   const hit = (
     text: string,
