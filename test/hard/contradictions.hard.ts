@@ -1,1 +1,0 @@
-import '../domains/contradictions.test.ts'
