@@ -6,6 +6,7 @@ import {
   gatherDmarc,
   gatherMtaSts,
 } from '../diagnostics/mail-auth/mail-auth-facts.ts'
+import { sendsMailAtAll, usesMailAtAll } from '../diagnostics/mail-auth/mail-auth-advice.ts'
 import { Fault } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { canonical, isAllowed, parseHost, type DomainName } from '../net/address.ts'
@@ -18,7 +19,7 @@ import { createDnsQueries, dnsFailureOf, type DnsQueries } from '../protocols/dn
 import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { DomainLists } from '../protocols/dnsbl/domain-lists.ts'
-import { lookUpMailUse } from '../protocols/mail/mail-use.ts'
+import { lookUpMailUse, receivingHosts } from '../protocols/mail/mail-use.ts'
 import { permittedSenders, type Senders } from '../protocols/spf/spf-senders.ts'
 import { walkSpf } from '../protocols/spf/spf-tree.ts'
 import { MAX_ADDRESSES_PER_HOST, MAX_MAIL_HOSTS, PROBE_TIMEOUT_MS } from './limits.ts'
@@ -80,6 +81,10 @@ export type DomainContext = DomainName & {
   own: () => ReturnType<DnsQueries['lookUpTxt']>
   mailUse: () => ReturnType<typeof lookUpMailUse>
   mailHosts: () => Promise<MailHosts>
+  /** False for a domain that neither sends nor receives mail. */
+  usesMail: () => Promise<boolean>
+  /** False for a domain that only receives, too. */
+  sendsMail: () => Promise<boolean>
   spf: () => ReturnType<typeof walkSpf>
   senders: () => Promise<Senders>
   providers: () => ReturnType<typeof findProviders>
@@ -113,6 +118,8 @@ export function createDomainContext(
 
   const mailUse = once(() => lookUpMailUse(domain, queries))
   const spf = once(() => walkSpf(domain, queries))
+  const dkim = once(async () => gatherDkim(domain, await knownSelectors(domain, deps), queries))
+  const useFacts = async () => ({ mailUse: await mailUse(), spf: await spf(), dkim: await dkim() })
   const addressesOf = (host: string) => remember(hosts, host, () => lookUpHost(host, queries))
   return {
     ...name,
@@ -125,15 +132,16 @@ export function createDomainContext(
     own: once(() => queries.lookUpTxt(domain)),
     mailUse,
     mailHosts: once(async () => {
-      const { receives, exchanges } = await mailUse()
-      const names = receives === 'address' ? [domain] : [...new Set(exchanges)]
+      const names = receivingHosts(domain, await mailUse())
       const found = await Promise.all(names.slice(0, MAX_MAIL_HOSTS).map(addressesOf))
       return { hosts: found, omittedHosts: Math.max(0, names.length - MAX_MAIL_HOSTS) }
     }),
+    usesMail: once(async () => usesMailAtAll(await useFacts())),
+    sendsMail: once(async () => sendsMailAtAll(await useFacts())),
     spf,
     senders: once(async () => permittedSenders(await spf())),
     providers: once(() => findProviders(domain, queries)),
-    dkim: once(async () => gatherDkim(domain, await knownSelectors(domain, deps), queries)),
+    dkim,
     dmarc: once(() => gatherDmarc(domain, queries)),
     mtaSts: once(() => gatherMtaSts(domain, queries, fetchFile)),
     bimi: once(() => gatherBimi(domain, queries)),

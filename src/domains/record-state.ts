@@ -4,6 +4,7 @@ import { queryAuthoritative, type NameServerAnswer } from '../net/dns-authoritat
 import { dataOf, type DnsAnswer } from '../net/dns.ts'
 import { decodeTxt } from '../protocols/dns-queries.ts'
 import { formatTlsa } from '../protocols/mail/tlsa.ts'
+import { trimWsp } from '../protocols/tag-list.ts'
 import { SECOND_MS } from '../time.ts'
 import type { DomainDeps } from './domain-context.ts'
 import type { RecordState, WATCHED_TYPES } from './shapes.ts'
@@ -116,17 +117,17 @@ export function isPublished(values: string[], type: WatchedType, wanted: string)
 /** `v=spf1`, `v=DMARC1`, … of which a name may have one record each. */
 function kindOf(text: string): string | null {
   return (
-    /^v=(?:spf1|DMARC1|STSv1|TLSRPTv1|DKIM1)(?=[\s;]|$)/i.exec(text.trim())?.[0].toLowerCase() ??
+    /^v=(?:spf1|DMARC1|STSv1|TLSRPTv1|DKIM1)(?=[ \t;]|$)/i.exec(trimWsp(text))?.[0].toLowerCase() ??
     null
   )
 }
 
 /** Control panels change spaces and the case of names, which have no meaning. */
 function normalize(value: string, type: WatchedType): string {
-  const spaced = value.trim().replaceAll(/\s+/g, ' ')
+  const spaced = trimWsp(value).replaceAll(/[ \t]+/g, ' ')
   if (type === 'TXT')
     return spaced
-      .replaceAll(/\s*;\s*/g, ';')
+      .replaceAll(/ ?; ?/g, ';')
       .replace(/;$/, '')
       .replace(/^"(.*)"$/, '$1')
   return spaced.toLowerCase().replace(/\.$/, '')

@@ -16,14 +16,17 @@ type OutsideCase = {
 
 /**
  * Runs the cases of a JSON file of this folder, each as a test: `run` must return at least the
- * expected facts of its input.
+ * expected facts of its input. It gets them as well, for facts such as a part of a sentence.
  */
-export function runCases(file: string, run: (input: never) => object | Promise<object>): void {
+export function runCases(
+  file: string,
+  run: (input: never, expected: object) => object | Promise<object>,
+): void {
   const path = new URL(file, import.meta.url)
   const cases = JSON.parse(readFileSync(path, 'utf8')) as OutsideCase[]
   describe(`reported elsewhere: ${file}`, () => {
     it.each(cases)('$title ($source, $rule)', async ({ input, expected }) => {
-      expect(await run(input as never)).toMatchObject(expected)
+      expect(await run(input as never, expected)).toMatchObject(expected)
     })
   })
 }

@@ -87,14 +87,14 @@ describe('the fix of a DMARC record', () => {
     expect(second.value).toBe('v=DMARC1; p=quarantine; rua=mailto:dmarc-reports@example.com')
   })
 
-  it('is one record in place of several, with all report addresses', async () => {
+  it('is one record in place of several, with the strictest policy and all report addresses', async () => {
     const texts = [
       'v=DMARC1; p=none; rua=mailto:a@example.com',
       'v=DMARC1; p=reject; rua=mailto:b@example.com',
     ]
     const fix = only(await dmarcFixes(texts))
     expect(fix.published).toEqual(texts)
-    expect(fix.value).toBe('v=DMARC1; p=none; rua=mailto:a@example.com,mailto:b@example.com')
+    expect(fix.value).toBe('v=DMARC1; p=reject; rua=mailto:a@example.com,mailto:b@example.com')
   })
 
   it.each([

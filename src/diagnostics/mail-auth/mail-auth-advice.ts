@@ -7,6 +7,7 @@ import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { adviceOnSpf } from '../../protocols/spf/spf-advice.ts'
 import { permitsNoSender } from '../../protocols/spf/spf-record.ts'
 import { adviceOnTlsRpt } from '../../protocols/mail/tls-rpt.ts'
+import { receivingHosts } from '../../protocols/mail/mail-use.ts'
 import type { MailFacts } from './mail-auth-facts.ts'
 
 /**
@@ -28,34 +29,46 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
   if (!own.exists) return sortBySeverity(onDmarc)
   const { providers, probe } = dkim
   const include = providers.find((provider) => provider.include)?.include ?? null
-  const { exchanges } = mailUse
   return sortBySeverity([
     ...onDmarc,
     ...adviceOnSpf({ domain, tree: spf, texts: own.texts, mailUse, include, hasObsoleteType }),
-    ...adviceOnDkim({ domain, probe, asked, providers, usesMail }),
+    ...adviceOnDkim({ domain, probe, asked, providers, sendsMail: sendsMailAtAll(facts) }),
     ...adviceOnMtaSts({
       domain,
       found: mtaSts.found,
       fetched: mtaSts.fetched,
-      exchanges,
+      exchanges: usesMail ? receivingHosts(domain, mailUse) : [],
       now: new Date(),
     }),
-    ...adviceOnTlsRpt(domain, tlsRpt, exchanges.length > 0),
+    ...adviceOnTlsRpt(domain, tlsRpt, mailUse.receives === 'mx'),
     ...adviceOnBimi(bimi, dmarc),
   ])
 }
 
+type UseFacts = Pick<MailFacts, 'mailUse' | 'spf' | 'dkim'>
+
 /**
- * False only when everything indicates it: the domain receives no mail, SPF allows no sender, and
- * there is no key to sign with.
+ * False only when everything indicates it: SPF allows no sender, there is no key to sign with, and
+ * there is no MX. A host without MX receives mail at its address (RFC 5321, 5.1), unless its SPF
+ * record states that it sends none.
  */
-export function usesMailAtAll({
-  mailUse,
-  spf,
-  dkim,
-}: Pick<MailFacts, 'mailUse' | 'spf' | 'dkim'>): boolean {
+export function usesMailAtAll({ mailUse: { receives }, spf, dkim }: UseFacts): boolean {
   const { record, error } = spf.root
-  const maySend = error !== null || (record !== null && !permitsNoSender(record))
-  const signs = dkim.probe.findings.some(({ key }) => key && !key.revoked)
-  return mailUse.receives !== 'nothing' || maySend || signs
+  const sendsNone = statesNoSender(spf)
+  const maySend = error !== null || (record !== null && !sendsNone)
+  const mayReceive = receives !== 'nothing' && !(receives === 'address' && sendsNone)
+  return mayReceive || maySend || hasKey(dkim)
+}
+
+/** False for a domain that only receives, too: SPF allows no sender, and there is no key. */
+export function sendsMailAtAll(facts: UseFacts): boolean {
+  return usesMailAtAll(facts) && (!statesNoSender(facts.spf) || hasKey(facts.dkim))
+}
+
+function statesNoSender({ root: { record } }: UseFacts['spf']): boolean {
+  return record !== null && permitsNoSender(record)
+}
+
+function hasKey({ probe }: UseFacts['dkim']): boolean {
+  return probe.findings.some(({ key }) => key && !key.revoked)
 }

@@ -1,5 +1,6 @@
-import { repairDkimKey, type DkimKey } from '../../protocols/dkim/dkim-key.ts'
+import type { DkimKey } from '../../protocols/dkim/dkim-key.ts'
 import type { DkimProbe, SelectorFinding } from '../../protocols/dkim/probe-selectors.ts'
+import { listItems, trimWsp } from '../../protocols/tag-list.ts'
 import { propose, type Proposal, type RecordChange } from './proposal.ts'
 
 /** The key records to publish in place of the ones that do not work as they are written. */
@@ -11,9 +12,9 @@ export function dkimProposals(domain: string, { findings }: DkimProbe): Proposal
 
 function proposalFor(domain: string, { selector }: SelectorFinding, key: DkimKey): Proposal[] {
   // Errors beyond spelling need a new key.
-  const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
-  if (key.errors.length > 0 && !isMendable) return []
-  const mended = isMendable ? repairDkimKey(key) : key.text
+  if (key.errors.length > 0 && key.mended === null) return []
+  const isMended = key.mended !== null
+  const mended = key.mended ?? key.text
   const value = key.testing ? withoutTesting(mended) : mended
   if (value === key.text) return []
   return [
@@ -21,16 +22,15 @@ function proposalFor(domain: string, { selector }: SelectorFinding, key: DkimKey
       name: `${selector}._domainkey.${domain}`,
       type: 'TXT',
       line: 'dkim',
-      severity: isMendable ? 'bad' : 'warning',
+      severity: isMended ? 'bad' : 'warning',
       published: [key.text],
       value,
-      changes: changesOf(key, isMendable),
+      changes: changesOf(key),
     }),
   ]
 }
 
-function changesOf(key: DkimKey, isMendable: boolean): RecordChange[] {
-  const faults = isMendable ? key.faults : []
+function changesOf(key: DkimKey): RecordChange[] {
   const flags = key.tags.find(({ name }) => name === 't')?.value ?? 'y'
   const rest = withoutFlag(flags)
   const testing = {
@@ -39,19 +39,19 @@ function changesOf(key: DkimKey, isMendable: boolean): RecordChange[] {
     reason: 'In test mode (t=y), receivers may treat the mail as unsigned.',
   }
   return [
-    ...faults.map((fault) => ({
+    ...key.errors.map((problem) => ({
       removed: null,
       added: null,
-      reason: `Receivers reject the key: ${fault}.`,
+      reason: `Receivers reject the key: ${problem}.`,
     })),
     ...(key.testing ? [testing] : []),
   ]
 }
 
 function withoutTesting(text: string): string {
-  const parts = text.split(';').map((part) => part.trim())
+  const parts = text.split(';').map(trimWsp)
   const kept = parts.flatMap((part) => {
-    const [, flags] = /^t\s*=\s*(.*)$/.exec(part) ?? []
+    const [, flags] = /^t[ \t]*=(.*)$/.exec(part) ?? []
     if (flags === undefined) return part === '' ? [] : [part]
     const rest = withoutFlag(flags)
     return rest === '' ? [] : [`t=${rest}`]
@@ -60,6 +60,6 @@ function withoutTesting(text: string): string {
 }
 
 function withoutFlag(flags: string): string {
-  const kept = flags.split(':').filter((flag) => flag.trim().toLowerCase() !== 'y')
+  const kept = listItems(flags, ':').filter((flag) => flag.toLowerCase() !== 'y')
   return kept.join(':')
 }

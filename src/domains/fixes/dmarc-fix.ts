@@ -1,13 +1,25 @@
 import type { Advice } from '../../protocols/advice.ts'
 import type { Destination } from '../../protocols/dmarc/report-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from '../../protocols/dmarc/dmarc-discovery.ts'
+import type { MeantDmarc } from '../../protocols/dmarc/damaged-dmarc.ts'
 import {
   DMARC_POLICIES,
+  isPolicyTag,
   parseReportUri,
+  POLICY_TAGS,
+  strictestPolicy,
   type DmarcRecord,
+  type PolicyTag,
 } from '../../protocols/dmarc/dmarc-record.ts'
-import { findNearMiss, hasPartialPct, isCapitalTag } from '../../protocols/dmarc/repair-dmarc.ts'
-import { valueOf } from '../../protocols/tag-list.ts'
+import {
+  findNearMiss,
+  formatDmarc,
+  hasPartialPct,
+  isCapitalTag,
+  meaningOf,
+  mergeMeanings,
+} from '../../protocols/dmarc/repair-dmarc.ts'
+import { listItems, tagsObject, trimWsp, type Tag } from '../../protocols/tag-list.ts'
 import { proposeText, propose, type Proposal, type RecordChange } from './proposal.ts'
 
 type About = {
@@ -25,15 +37,24 @@ export function dmarcProposals(about: About): Proposal[] {
 }
 
 function policyProposals(about: About): Proposal[] {
-  const { discovery, advice } = about
-  const [own] = discovery.steps
-  if (own && own.records.length > 1) return [mergedProposal(own, about)]
+  const { discovery } = about
+  const inherited = discovery.record && discovery.policyDomain !== discovery.domain
+  const misses = inherited ? (discovery.steps[0]?.texts.filter(findNearMiss) ?? []) : []
+  // What was meant as the record of the domain itself comes before the one that applies instead.
+  if (misses.length > 0) return absenceProposals(about)
   if (discovery.record && discovery.policyDomain) return recordProposals(discovery.record, about)
-  if (discovery.error) return []
-  const misses = own?.texts.filter((text) => findNearMiss(text)) ?? []
+  return discovery.error ? [] : absenceProposals(about)
+}
+
+function absenceProposals({ discovery, advice, ...about }: About): Proposal[] {
   const wanted = advice.find(({ publish }) => publish?.name.startsWith('_dmarc.'))
   if (!wanted?.publish) return []
   const { name, value } = wanted.publish
+  const step = discovery.steps.find(({ domain }) => name === `_dmarc.${domain}`)
+  if (step && step.records.length > 1) return mergedProposals(step, { discovery, advice, ...about })
+  const misses = step?.texts.filter((text) => findNearMiss(text)) ?? []
+  // Of several texts that were meant as the record, each says something else.
+  if (misses.length > 1) return []
   return [
     proposeText(
       {
@@ -44,7 +65,7 @@ function policyProposals(about: About): Proposal[] {
       },
       {
         published: misses,
-        value: withReportEmail(value, about.reportEmail, name),
+        value: misses.length > 0 ? value : withReportEmail(value, about.reportEmail, name),
         reasons: [wanted.message],
       },
     ),
@@ -60,161 +81,152 @@ function newCaution(value: string): string | null {
 /** In a first record, the address of this installation takes the place of the invented one. */
 function withReportEmail(value: string, reportEmail: string | null, name: string): string {
   const invented = `mailto:dmarc-reports@${name.replace(/^_dmarc\./, '')}`
-  return reportEmail === null ? value : value.replace(invented, `mailto:${reportEmail}`)
+  const isFirst = value === formatDmarc({ p: 'none', rua: invented })
+  return isFirst && reportEmail !== null ? value.replace(invented, `mailto:${reportEmail}`) : value
 }
 
 // --- a record that exists ---
 
 /** A tag to set, or to remove with `value: null`, and why. */
 type TagChange = { tag: string; value: string | null; reason: string }
+/** A published record, and what it says or is meant to say. */
+type Reading = { record: DmarcRecord; meaning: MeantDmarc }
 
 function recordProposals(record: DmarcRecord, about: About): Proposal[] {
-  const { discovery } = about
-  const name = `_dmarc.${discovery.policyDomain}`
-  const repairs = repairsOf(record, about)
-  const hasRepairs = repairs.length > 0 || textChanges(record).length > 0
+  const meaning = meaningOf(record)
+  if (meaning.unclear.length > 0) return []
+  const differences = textChanges({ record, meaning })
+  const repairs = repairsOf(meaning, about)
   // The policy is raised only where nothing else is in the way, and reports can show the effect.
-  const steps = hasRepairs ? [] : policyStep(record, about)
-  const { value, changes } = applyTagChanges(record, [...repairs, ...steps])
-  if (changes.length === 0) return []
+  const steps = differences.length + repairs.length > 0 ? [] : policyStep(record, about)
+  const { value, changes } = applyTagChanges(meaning, [...repairs, ...steps])
+  if (differences.length + changes.length === 0) return []
   return [
     propose({
-      name,
+      name: `_dmarc.${about.discovery.policyDomain}`,
       type: 'TXT',
       line: 'dmarc',
       severity: isBroken(record) ? 'bad' : 'warning',
       published: [record.text],
       value,
-      changes,
-      caution: cautionOf([...repairs, ...steps]),
+      changes: [...differences, ...changes],
+      caution: cautionOf({ record, meaning }, [...repairs, ...steps]),
     }),
   ]
 }
 
 function isBroken({ p, invalid }: DmarcRecord): boolean {
-  return p === null || invalid.some(({ name }) => ['p', 'sp', 'np'].includes(name))
+  return p === null || invalid.some(isPolicyTag)
 }
 
 const RAISED_POLICY =
   'Not enforced: p=none only monitors, and spoofed mail is delivered. p=quarantine moves it to spam.'
 const WEAK_SUBDOMAINS = 'is weaker than p, so attackers can spoof subdomains.'
 
-function cautionOf(changes: TagChange[]): string | null {
+function cautionOf({ record, meaning }: Reading, changes: TagChange[]): string | null {
   const raises = changes.some(({ reason }) => reason === RAISED_POLICY)
   const tightens = changes.some(({ reason }) => reason.endsWith(WEAK_SUBDOMAINS))
   const addsAddress = changes.some(
     ({ tag, value }) => tag === 'rua' && value?.includes('dmarc-reports@'),
   )
+  const restores = POLICY_TAGS.some(
+    (tag) => policyRank(meaning, tag) > DMARC_POLICIES.indexOf(record[tag] ?? 'none'),
+  )
   const cautions = [
     ...(raises ? ['Publish this when the reports show that your own mail passes.'] : []),
+    ...(restores
+      ? ['Receivers do not apply this policy yet. Check that your own mail passes first.']
+      : []),
     ...(tightens ? ['Check that mail from your subdomains passes first.'] : []),
     ...(addsAddress ? ['Reports need an address that exists. Change rua if it does not.'] : []),
   ]
   return cautions.join(' ') || null
 }
 
-function repairsOf(record: DmarcRecord, { destinations, discovery, usesMail, reportEmail }: About) {
+function repairsOf(meaning: MeantDmarc, about: About): TagChange[] {
+  const { discovery, usesMail } = about
+  const isParked = !usesMail && discovery.standing === 'own'
   return [
-    ...caseRepairs(record),
-    ...invalidRepairs(record),
-    ...testRepairs(record),
-    ...subdomainRepairs(record, discovery),
-    ...addressRepairs(record, { destinations, discovery, reportEmail, usesMail }),
-    ...(usesMail || discovery.standing !== 'own' ? [] : parkedRepairs(record, discovery)),
+    ...policyRepairs(meaning),
+    ...(isParked ? [] : testRepairs(meaning)),
+    ...(isParked ? parkedRepairs(meaning, discovery) : subdomainRepairs(meaning, discovery)),
+    ...addressRepairs(meaning, about),
   ]
 }
 
-function caseRepairs({ tags }: DmarcRecord): TagChange[] {
-  return tags.filter(isCapitalTag).flatMap(({ name, value }) => {
-    const reason = `Receivers may ignore ${name}. Tag names are in lower case.`
-    return [
-      { tag: name, value: null, reason },
-      { tag: name.toLowerCase(), value, reason },
-    ]
-  })
-}
-
-function invalidRepairs({ invalid, tags, p }: DmarcRecord): TagChange[] {
-  const changes: TagChange[] = invalid.map(({ name, value }) => ({
-    tag: name,
-    value: name === 'p' ? 'none' : null,
-    reason: `${name}=${value} is not valid.`,
-  }))
-  const hasP = tags.some(({ name }) => name.toLowerCase() === 'p')
-  if (p === null && !hasP)
-    changes.push({ tag: 'p', value: 'none', reason: 'The policy (p) is missing.' })
-  return changes
+function policyRepairs({ tags }: MeantDmarc): TagChange[] {
+  const hasPolicy = tags.some(({ name }) => name === 'p')
+  return hasPolicy ? [] : [{ tag: 'p', value: 'none', reason: 'The policy (p) is missing.' }]
 }
 
 /** Research on receivers: until all know `t`, both tags together have the meaning of `pct`. */
-function testRepairs(record: DmarcRecord): TagChange[] {
-  if (!hasPartialPct(record) || record.testing) return []
-  const pct = valueOf(record.tags, 'pct')
-  const reason = `Receivers that follow RFC 9989 ignore pct=${pct} and apply p=${record.p} to all mail. With t=y they apply one level less; older receivers still read pct.`
+function testRepairs(meaning: MeantDmarc): TagChange[] {
+  const { t = 'n', pct, p } = tagsObject(meaning.tags)
+  if (!hasPartialPct(meaning) || t.toLowerCase() === 'y') return []
+  const reason = `Receivers that follow RFC 9989 ignore pct=${pct} and apply p=${p} to all mail. With t=y they apply one level less; older receivers still read pct.`
   return [{ tag: 't', value: 'y', reason }]
 }
 
+function policyRank({ tags }: MeantDmarc, tag: PolicyTag): number {
+  return DMARC_POLICIES.indexOf(strictestPolicy([tagsObject(tags)[tag] ?? 'none']))
+}
+
 function subdomainRepairs(
-  record: DmarcRecord,
+  meaning: MeantDmarc,
   { policyDomain, organizationalDomain }: DmarcDiscovery,
 ): TagChange[] {
-  if (policyDomain !== organizationalDomain && record.psd !== 'y') return []
-  const rank = (tag: 'p' | 'sp' | 'np') => DMARC_POLICIES.indexOf(record[tag] ?? 'none')
+  const given = tagsObject(meaning.tags)
+  if (policyDomain !== organizationalDomain && given['psd']?.toLowerCase() !== 'y') return []
   return (['sp', 'np'] as const)
-    .filter((tag) => record[tag] !== null && rank(tag) < rank('p'))
+    .filter((tag) => given[tag] && policyRank(meaning, tag) < policyRank(meaning, 'p'))
     .map((tag) => ({
       tag,
       value: null,
-      reason: `${tag}=${record[tag]} ${WEAK_SUBDOMAINS}`,
+      reason: `${tag}=${given[tag]} ${WEAK_SUBDOMAINS}`,
     }))
 }
 
 function addressRepairs(
-  record: DmarcRecord,
-  {
-    destinations,
-    discovery: { policyDomain },
-    reportEmail,
-    usesMail,
-  }: Pick<About, 'destinations' | 'discovery' | 'reportEmail' | 'usesMail'>,
+  { tags }: MeantDmarc,
+  { destinations, discovery: { policyDomain }, reportEmail, usesMail }: About,
 ): TagChange[] {
+  const given = tagsObject(tags)
   const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
-  const tags = (['rua', 'ruf'] as const).filter((tag) => valueOf(record.tags, tag) !== undefined)
-  const repairs = tags.flatMap((tag) => addressRepair(record, tag, lost))
-  if (record.rua.some(({ host, uri }) => host !== null && !lost.some((one) => one.uri === uri)))
-    return repairs
+  const repairs = (['rua', 'ruf'] as const).flatMap((tag) =>
+    lostAddressRepair(tag, given[tag] ?? '', lost),
+  )
+  const rua = repairs.find(({ tag }) => tag === 'rua')
+  const remains = rua === undefined ? given['rua'] : rua.value
   // An address at a domain without mail would receive nothing.
-  if (reportEmail === null && !usesMail) return repairs
+  if (remains || (reportEmail === null && !usesMail)) return repairs
   const uri = `mailto:${reportEmail ?? `dmarc-reports@${policyDomain}`}`
-  const kept = repairs.find(({ tag, value }) => tag === 'rua' && value !== null)
-  if (kept) return repairs
-  const reason = 'Without a rua address you get no reports about mail in the name of the domain.'
+  const reason =
+    rua?.reason ?? 'Without a rua address you get no reports about mail in the name of the domain.'
   return [...repairs.filter(({ tag }) => tag !== 'rua'), { tag: 'rua', value: uri, reason }]
 }
 
-function addressRepair(record: DmarcRecord, tag: 'rua' | 'ruf', lost: Destination[]): TagChange[] {
+function lostAddressRepair(tag: 'rua' | 'ruf', list: string, lost: Destination[]): TagChange[] {
   const reasons: string[] = []
-  const uris = record[tag].flatMap(({ uri, host, size }) => {
-    const written = size === null ? uri : `${uri}!${size}`
-    if (host === null) {
-      reasons.push(`Reports cannot be sent to “${uri.slice(0, 80)}”.`)
-      const meant = `mailto:${uri}`
-      return parseReportUri(meant).host === null || uri.includes(':') ? [] : [meant]
-    }
+  const kept = listItems(list, ',').filter((item) => {
+    const { uri, host } = parseReportUri(item)
     const isLost = lost.some((one) => one.tag === tag && one.uri === uri)
     if (isLost) reasons.push(`${host} does not receive mail, so reports to ${uri} are lost.`)
-    return isLost ? [] : [written]
+    return !isLost
   })
   if (reasons.length === 0) return []
-  return [{ tag, value: uris.join(',') || null, reason: reasons.join(' ') }]
+  return [{ tag, value: kept.join(',') || null, reason: reasons.join(' ') }]
 }
 
-function parkedRepairs(record: DmarcRecord, { domain, effectivePolicy }: DmarcDiscovery) {
+function parkedRepairs(
+  { tags }: MeantDmarc,
+  { domain, effectivePolicy }: DmarcDiscovery,
+): TagChange[] {
   if (effectivePolicy === 'reject') return []
   const reason = `${domain} does not use mail, so receivers can reject everything in its name.`
+  const idle = tags.filter(({ name }) => ['sp', 'np', 't', 'pct'].includes(name))
   return [
     { tag: 'p', value: 'reject', reason },
-    ...(record.testing ? [{ tag: 't', value: null, reason }] : []),
+    ...idle.map(({ name }) => ({ tag: name, value: null, reason })),
   ]
 }
 
@@ -224,27 +236,62 @@ function policyStep(record: DmarcRecord, { discovery, usesMail }: About): TagCha
   return [{ tag: 'p', value: 'quarantine', reason: RAISED_POLICY }]
 }
 
-/** Parts of the published text that are no tags, or repeat one: parsing has left them out. */
-function textChanges({ text, errors }: DmarcRecord): RecordChange[] {
-  return errors.map(({ at, message, isRepeated }) => ({
-    removed: text.slice(at).split(';', 1)[0]?.trim() || ';',
+/**
+ * The differences between the text and its meaning: parts that are no tags, tags that are repeated,
+ * misspelt or invalid.
+ */
+function textChanges({ record, meaning }: Reading, merged?: MergeReasons): RecordChange[] {
+  const left = new Map(meaning.tags.map(({ name, value }) => [name, value]))
+  const published = record.tags.slice(1)
+  for (const { name, value } of published) if (left.get(name) === value) left.delete(name)
+  const same = new Set(meaning.tags.map(({ name, value }) => `${name}=${value}`))
+  const changed = published
+    .filter(({ name, value }) => !same.has(`${name}=${value}`))
+    .map((tag) => {
+      const name = left.has(tag.name) ? tag.name : tag.name.toLowerCase()
+      const value = left.get(name)
+      left.delete(name)
+      return {
+        removed: `${tag.name}=${tag.value}`,
+        added: value === undefined ? null : `${name}=${value}`,
+        reason: merged?.(name) ?? reasonOf(tag, record),
+      }
+    })
+  const unread = record.errors.map(({ at, message, isRepeated }) => ({
+    removed: trimWsp(record.text.slice(at).split(';', 1)[0] ?? '') || ';',
     added: null,
     reason: isRepeated
       ? `The tag ${message}; receivers may use either.`
-      : `It is no tag: ${message}.`,
+      : `Unreadable: ${message}.`,
   }))
+  const restored = [...left].map(([name, value]) => ({
+    removed: null,
+    added: `${name}=${value}`,
+    reason: merged?.(name) ?? 'The tag in its correct spelling.',
+  }))
+  return [...unread, ...changed, ...restored]
+}
+
+function reasonOf({ name, value, at }: Tag, record: DmarcRecord): string {
+  if (isCapitalTag({ name, value, at }))
+    return `Receivers may ignore ${name}. Tag names are in lower case.`
+  if (record.invalid.some((tag) => tag.at === at)) return `${name}=${value} is not valid.`
+  const broken = name === 'rua' || name === 'ruf' ? record[name] : []
+  const [first] = broken.filter(({ host }) => host === null)
+  if (first) return `Reports cannot be sent to “${first.uri.slice(0, 80)}”.`
+  return `Receivers read ${name}=${value} differently from what it is meant to say.`
 }
 
 /**
- * Writes the published record with these changes. Every other tag stays as it is, in its place,
- * also those that are unknown or obsolete.
+ * Writes the record with these changes. Every other tag stays as it is, in its place, also those
+ * that are unknown or obsolete.
  */
-export function applyTagChanges(
-  record: DmarcRecord,
+function applyTagChanges(
+  meaning: MeantDmarc,
   wanted: TagChange[],
 ): { value: string; changes: RecordChange[] } {
-  const tags = record.tags.map(({ name, value }) => ({ name, value }))
-  const changes = textChanges(record)
+  const tags = [{ name: 'v', value: 'DMARC1' }, ...meaning.tags]
+  const changes: RecordChange[] = []
   for (const { tag, value, reason } of wanted) {
     const at = tags.findIndex(({ name }) => name === tag)
     const before = tags[at]
@@ -275,37 +322,43 @@ function movePolicyFirst(tags: { name: string; value: string }[]): RecordChange 
   return { removed: null, added: null, reason }
 }
 
-/** Several records become the first one, with the report addresses of all. */
-function mergedProposal({ domain, records }: WalkStep, about: About): Proposal {
+/** Why a tag of the first record changes; null for another reason. */
+type MergeReasons = (name: string) => string | null
+
+/** Several records become one: the first, with the strictest policies and all report addresses. */
+function mergedProposals({ domain, records }: WalkStep, about: About): Proposal[] {
   const [first, ...others] = records as [DmarcRecord, ...DmarcRecord[]]
-  const addresses = (tag: 'rua' | 'ruf') => {
-    const uris = records.flatMap((record) => record[tag].map(({ uri }) => uri))
-    const all = [...new Set(uris)].join(',')
-    const own = valueOf(first.tags, tag)
-    const reason = 'The report addresses of the other record are kept.'
-    return all === '' || first[tag].length === new Set(uris).size
-      ? []
-      : [{ tag, value: all, reason: own === undefined ? reason : reason }]
-  }
-  const repairs = repairsOf(first, { ...about, destinations: [] }).filter(
+  const meaning = mergeMeanings(records)
+  if (meaning.unclear.length > 0) return []
+  const repairs = repairsOf(meaning, { ...about, destinations: [] }).filter(
     ({ tag }) => tag !== 'rua',
   )
-  const { value, changes } = applyTagChanges(first, [
-    ...repairs,
-    ...addresses('rua'),
-    ...addresses('ruf'),
-  ])
+  const { value, changes } = applyTagChanges(meaning, repairs)
   const reason = `With ${records.length} DMARC records, receivers ignore all of them (RFC 9989, 4.10).`
-  return propose({
-    name: `_dmarc.${domain}`,
-    type: 'TXT',
-    line: 'dmarc',
-    severity: 'bad',
-    published: records.map(({ text }) => text),
-    value,
-    changes: [...others.map(({ text }) => ({ removed: text, added: null, reason })), ...changes],
-    caution: 'Compare the policies (p) of the records. This one keeps the policy of the first.',
-  })
+  const differences = textChanges({ record: first, meaning }, (name) =>
+    name === 'rua' || name === 'ruf'
+      ? 'The report addresses of the other record are kept.'
+      : isPolicyTag({ name })
+        ? 'The strictest policy of the records is kept.'
+        : null,
+  )
+  return [
+    propose({
+      name: `_dmarc.${domain}`,
+      type: 'TXT',
+      line: 'dmarc',
+      severity: 'bad',
+      published: records.map(({ text }) => text),
+      value,
+      changes: [
+        ...others.map(({ text }) => ({ removed: text, added: null, reason })),
+        ...differences,
+        ...changes,
+      ],
+      caution:
+        'Compare the policies of the records. This one has the strictest, which receivers do not apply yet.',
+    }),
+  ]
 }
 
 /** The receiver of the reports publishes its consent, in its own zone. */

@@ -33,8 +33,18 @@ async function checkCaa(context: DomainContext): Promise<LineResult> {
     value: `${flags} ${tag} "${value}"`,
     state: 'good' as const,
   }))
+  const unknown = found.records.filter(isUnknownCritical)
+  if (unknown.length > 0) {
+    const tags = joinItems([...new Set(unknown.map(({ tag }) => tag))])
+    const summary = `No certificate authority may issue certificates: CAA has the critical property ${tags}, which authorities do not know (RFC 8659, 4.1).`
+    return {
+      state: 'warning',
+      summary,
+      evidence: evidence.map((one) => ({ ...one, state: 'warning' })),
+    }
+  }
   const issuers = found.records.filter(({ tag }) => tag.toLowerCase() === 'issue')
-  const allowed = issuers.map(({ value }) => value.split(';', 1)[0]?.trim().toLowerCase() ?? '')
+  const allowed = issuers.map(({ value }) => issuerOf(value))
   const names = allowed.filter((name) => name !== '')
   const conflict = issuers.length > 0 ? await findConflict(context, names) : null
   if (conflict) return { state: 'warning', summary: conflict, evidence }
@@ -45,6 +55,28 @@ async function checkCaa(context: DomainContext): Promise<LineResult> {
         ? 'No certificate authority may issue certificates (CAA).'
         : `Only ${joinItems(names)} may issue certificates (CAA).`
   return { state: 'good', summary, evidence }
+}
+
+/** RFC 8659, 4; RFC 9495; and the properties of the CA/Browser Forum and of mark certificates. */
+const KNOWN_PROPERTIES = 'issue issuewild iodef contactemail contactphone issuemail issuevmc'.split(
+  ' ',
+)
+const CRITICAL = 0x80
+
+function isUnknownCritical({ flags = 0, tag }: { flags?: number; tag: string }): boolean {
+  return (flags & CRITICAL) !== 0 && !KNOWN_PROPERTIES.includes(tag.toLowerCase())
+}
+
+const ISSUER = String.raw`[a-z\d]+(?:-+[a-z\d]+)*(?:\.[a-z\d]+(?:-+[a-z\d]+)*)*`
+const PARAMETER = String.raw`[a-z\d]+(?:-+[a-z\d]+)*[ \t]*=[ \t]*[!-:<-~]*[ \t]*`
+const ISSUE_VALUE = new RegExp(
+  String.raw`^[ \t]*(${ISSUER})?[ \t]*(?:;[ \t]*(?:${PARAMETER}(?:;[ \t]*${PARAMETER})*;?)?[ \t]*)?$`,
+  'i',
+)
+
+/** The authority that a value names; RFC 8659, 4.2: a value of another form permits none. */
+function issuerOf(value: string): string {
+  return ISSUE_VALUE.exec(value)?.[1]?.toLowerCase() ?? ''
 }
 
 type Found = { name: string; records: ReturnType<typeof dataOf<'CAA'>> } | { failure: string }

@@ -1,4 +1,3 @@
-import { usesMailAtAll } from '../../diagnostics/mail-auth/mail-auth-advice.ts'
 import { joinItems, sortBySeverity } from '../../protocols/advice.ts'
 import { adviceOnDkim } from '../../protocols/dkim/dkim-advice.ts'
 import type { SelectorFinding } from '../../protocols/dkim/probe-selectors.ts'
@@ -11,15 +10,13 @@ export const dkimLine: Line = { name: 'dkim', title: 'DKIM', check: checkDkim }
 
 async function checkDkim(context: DomainContext): Promise<LineResult> {
   const { name: domain } = context
-  const [mailUse, spf, dkim] = await Promise.all([context.mailUse(), context.spf(), context.dkim()])
-  const { probe, providers } = dkim
-  const usesMail = usesMailAtAll({ mailUse, spf, dkim })
-  const advice = sortBySeverity(adviceOnDkim({ domain, probe, asked: [], providers, usesMail }))
+  const [{ probe, providers }, sendsMail] = await Promise.all([context.dkim(), context.sendsMail()])
+  const advice = sortBySeverity(adviceOnDkim({ domain, probe, asked: [], providers, sendsMail }))
   const keys = probe.findings.filter(({ key, fromWildcard }) => key && !fromWildcard)
   const working = keys.filter(({ key }) => key && !key.revoked && key.errors.length === 0)
   const proposals = dkimProposals(domain, probe)
   const evidence = keys.map((finding) => evidenceOf(domain, finding))
-  if (keys.length === 0 && !usesMail)
+  if (keys.length === 0 && !sendsMail)
     return { ...unused('The domain sends no mail, so it needs no DKIM key.'), proposals }
   if (working.length === 0) return withoutKeys(context, advice, { proposals, evidence })
   const state = stateOfAdvice(advice)
@@ -42,12 +39,17 @@ async function withoutKeys(
 ): Promise<LineResult> {
   const { probe } = await context.dkim()
   const tried = probe.findings.filter((finding) => finding.tried && !finding.error)
-  const isCertain = probe.nothingBelow || probe.findings.some(({ key }) => key !== null)
+  const isOpen = probe.wildcard !== null && !probe.wildcard.revoked
+  const isCertain =
+    isOpen ||
+    probe.nothingBelow ||
+    probe.findings.some(({ key, fromWildcard }) => key !== null && !fromWildcard)
   const summary = isCertain
     ? (advice[0]?.message ?? 'No working DKIM key was found.')
     : `No DKIM key was found at ${counted(tried.length, 'selector')}. There may be one at another.`
   const details = messagesOf(advice).filter((message) => message !== summary)
-  return { state: isCertain ? 'bad' : 'unknown', summary, details, ...rest }
+  const state = isOpen ? stateOfAdvice(advice) : isCertain ? 'bad' : 'unknown'
+  return { state, summary, details, ...rest }
 }
 
 function evidenceOf(domain: string, { selector, key, texts }: SelectorFinding): Evidence {

@@ -1,5 +1,4 @@
 import { mailAuth } from '../../diagnostics/messages.ts'
-import { usesMailAtAll } from '../../diagnostics/mail-auth/mail-auth-advice.ts'
 import { sortBySeverity } from '../../protocols/advice.ts'
 import { adviceOnDmarc } from '../../protocols/dmarc/dmarc-advice.ts'
 import type { DmarcDiscovery } from '../../protocols/dmarc/dmarc-discovery.ts'
@@ -11,14 +10,11 @@ export const dmarcLine: Line = { name: 'dmarc', title: 'DMARC', check: checkDmar
 
 async function checkDmarc(context: DomainContext): Promise<LineResult> {
   const { registeredDomain } = context
-  const [{ dmarc, destinations }, own, mailUse, spf, dkim] = await Promise.all([
+  const [{ dmarc, destinations }, own, usesMail] = await Promise.all([
     context.dmarc(),
     context.own(),
-    context.mailUse(),
-    context.spf(),
-    context.dkim(),
+    context.usesMail(),
   ])
-  const usesMail = usesMailAtAll({ mailUse, spf, dkim })
   const about = { discovery: dmarc, destinations, usesMail }
   const advice = sortBySeverity(adviceOnDmarc({ ...about, texts: own.texts, registeredDomain }))
   const reportEmail = await reportEmailOf(context)

@@ -1,5 +1,6 @@
 import { sortBySeverity } from '../../protocols/advice.ts'
 import { adviceOnMtaSts, parseStsRecord, policyUrl } from '../../protocols/mail/mta-sts.ts'
+import { receivingHosts } from '../../protocols/mail/mail-use.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { proposeText } from '../fixes/proposal.ts'
 import {
@@ -15,10 +16,9 @@ export const mtaStsLine: Line = { name: 'mta-sts', title: 'MTA-STS', check: chec
 
 async function checkMtaSts(context: DomainContext): Promise<LineResult> {
   const { name: domain, now } = context
-  const [{ found, fetched }, { exchanges }] = await Promise.all([
-    context.mtaSts(),
-    context.mailUse(),
-  ])
+  const [{ found, fetched }, mailUse] = await Promise.all([context.mtaSts(), context.mailUse()])
+  const isIdle = mailUse.receives === 'address' && !(await context.usesMail())
+  const exchanges = isIdle ? [] : receivingHosts(domain, mailUse)
   if (found.error) return unanswered('The MTA-STS record', found.error)
   const advice = sortBySeverity(adviceOnMtaSts({ domain, found, fetched, exchanges, now }))
   const isPublished = found.texts.some((text) => parseStsRecord(text))

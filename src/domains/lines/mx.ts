@@ -12,6 +12,10 @@ async function checkMx(context: DomainContext): Promise<LineResult> {
   const { receives, error } = await context.mailUse()
   if (receives === 'unknown') return unanswered('The MX records', error ?? 'no answer')
   if (receives === 'nothing') return unused('The domain receives no mail.')
+  if (receives === 'address' && !(await context.usesMail()))
+    return unused('The domain does not use mail.', [
+      'Publish a null MX record (0 .), so that no server tries to deliver mail to the host itself (RFC 7505).',
+    ])
   const { hosts, omittedHosts } = await context.mailHosts()
   const findings = await Promise.all(
     hosts.map(async (host) => ({ host, ...(await evaluateHost(host, context)) })),

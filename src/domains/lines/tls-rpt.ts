@@ -1,4 +1,4 @@
-import { adviceOnTlsRpt, parseTlsRpt } from '../../protocols/mail/tls-rpt.ts'
+import { adviceOnTlsRpt } from '../../protocols/mail/tls-rpt.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { proposeText } from '../fixes/proposal.ts'
 import {
@@ -15,14 +15,13 @@ export const tlsRptLine: Line = { name: 'tls-rpt', title: 'TLS reporting', check
 async function checkTlsRpt(context: DomainContext): Promise<LineResult> {
   const { name: domain, queries } = context
   const name = `_smtp._tls.${domain}`
-  const [found, { exchanges }] = await Promise.all([queries.lookUpTxt(name), context.mailUse()])
+  const [found, { receives }] = await Promise.all([queries.lookUpTxt(name), context.mailUse()])
   if (found.error) return unanswered('The TLS reporting record', found.error)
-  const advice = adviceOnTlsRpt(domain, found, exchanges.length > 0)
+  const advice = adviceOnTlsRpt(domain, found, receives === 'mx')
   const state = stateOfAdvice(advice)
   const published = found.texts.filter((text) => /^\W*v\s*=\s*TLS-?RPT/i.test(text.slice(0, 40)))
   const evidence = published.map((text) => ({ label: `${name} TXT`, value: text, state }))
   const value = advice.find(({ publish }) => publish)?.publish?.value
-  const isPublished = found.texts.some((text) => parseTlsRpt(text))
   const proposals =
     value === undefined
       ? []
@@ -32,9 +31,9 @@ async function checkTlsRpt(context: DomainContext): Promise<LineResult> {
               name,
               line: 'tls-rpt',
               severity: state === 'good' ? 'suggestion' : state === 'bad' ? 'bad' : 'warning',
-              caution: isPublished
-                ? null
-                : 'Reports need an address that exists. Change rua if it does not.',
+              caution: value.includes('mailto:tls-reports@')
+                ? 'Reports need an address that exists. Change rua if it does not.'
+                : null,
             },
             { published, value, reasons: messagesOf(advice) },
           ),

@@ -1,5 +1,6 @@
 import { joinItems, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
-import { repairDkimKey, type DkimKey } from './dkim-key.ts'
+import { listItems } from '../tag-list.ts'
+import type { DkimKey } from './dkim-key.ts'
 import type { DkimProbe, SelectorFinding } from './probe-selectors.ts'
 import type { Provider } from './dkim-selectors.ts'
 
@@ -8,7 +9,7 @@ type About = {
   probe: DkimProbe
   asked: string[]
   providers: Provider[]
-  usesMail: boolean
+  sendsMail: boolean
 }
 
 /** RFC 8301, 3.2: the sizes that receivers must support, and that signers should use. */
@@ -24,8 +25,10 @@ export function adviceOnDkim(about: About): Advice[] {
   const keys = probe.findings.filter(({ key, fromWildcard }) => key && !fromWildcard)
   return [
     ...wildcardAdvice(domain, probe),
-    ...keys.flatMap((finding) => keyAdvice(domain, finding, finding.key as DkimKey)),
-    ...probe.findings.flatMap((finding) => aliasAdvice(domain, finding)),
+    ...mergeNotes([
+      ...keys.flatMap((finding) => keyNotes(domain, finding, finding.key as DkimKey)),
+      ...probe.findings.flatMap((finding) => aliasNotes(domain, finding)),
+    ]),
     ...(keys.length === 0 ? absenceAdvice(about) : []),
     ...failureAdvice(probe),
     ...unguessableAdvice(about),
@@ -48,70 +51,116 @@ function wildcardAdvice(domain: string, { wildcard }: DkimProbe): Advice[] {
   ]
 }
 
-function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: DkimKey): Advice[] {
+/** What is wrong with a selector, and the sentence for several of which it is true. */
+type Note = {
+  selector: string
+  advice: Advice
+  ofMany: (selectors: string) => string
+}
+
+/** Sentences that differ in the selector alone; with more, one sentence names all selectors. */
+const MAX_REPEATED = 3
+
+function mergeNotes(notes: Note[]): Advice[] {
+  const kinds = Map.groupBy(notes, ({ ofMany }) => ofMany(''))
+  return [...kinds.values()].flatMap((same) => {
+    const [first] = same
+    if (same.length <= MAX_REPEATED || !first) return same.map(({ advice }) => advice)
+    const selectors = joinItems(same.map(({ selector }) => selector))
+    return [advise(first.advice.severity)(first.ofMany(selectors))]
+  })
+}
+
+function keyNotes(domain: string, { selector, texts }: SelectorFinding, key: DkimKey): Note[] {
   const name = `${selector}._domainkey.${domain}`
-  const advice: Advice[] = []
+  const note = (advice: Advice, ofMany: Note['ofMany']): Note => ({ selector, advice, ofMany })
+  const notes: Note[] = []
   if (texts.length > 1) {
-    advice.push(
-      error(`${name} has ${texts.length} keys, and receivers may use any of them. Keep one.`),
+    const end = 'and receivers may use any of them. Keep one.'
+    notes.push(
+      note(
+        error(`${name} has ${texts.length} keys, ${end}`),
+        (all) => `The selectors ${all} have several keys each, ${end}`,
+      ),
     )
   }
   if (key.revoked)
-    advice.push(
-      info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`),
+    notes.push(
+      note(
+        info(
+          `The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`,
+        ),
+        (all) =>
+          `The keys of the selectors ${all} are revoked (empty p). Signatures with them are invalid.`,
+      ),
     )
-  // With errors beyond syntax, receivers would still reject the repaired record.
-  const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
-  const mended = isMendable ? txtRecord(name, repairDkimKey(key)) : undefined
-  const refused = (problem: string) =>
-    error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)
-  advice.push(...key.errors.map(refused))
-  if (key.keyType === 'rsa' && key.bits !== null) advice.push(...sizeAdvice(selector, key.bits))
-  if (key.testing) {
-    const message = `Selector ${selector} is in test mode (t=y), so receivers may treat its mail as unsigned. Remove t=y.`
-    advice.push(warning(message, txtRecord(name, withoutTesting(key))))
+  const mended = key.mended === null ? undefined : txtRecord(name, key.mended)
+  for (const problem of key.errors)
+    notes.push(
+      note(
+        error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended),
+        (all) => `Receivers reject the keys of the selectors ${all}: ${problem}.`,
+      ),
+    )
+  if (key.keyType === 'rsa' && key.bits !== null) notes.push(...sizeNotes(selector, key.bits))
+  if (key.testing && key.errors.length === 0) {
+    const end = 'in test mode (t=y), so receivers may treat the mail as unsigned. Remove t=y.'
+    notes.push(
+      note(
+        warning(`Selector ${selector} is ${end}`, txtRecord(name, withoutTesting(key))),
+        (all) => `The selectors ${all} are ${end}`,
+      ),
+    )
   }
-  return advice
+  return notes
 }
 
-function sizeAdvice(selector: string, bits: number): Advice[] {
-  if (bits > MAX_KEY_BITS) {
-    const message = `The key of selector ${selector} has ${bits} bits. Receivers do not have to support more than ${MAX_KEY_BITS} (RFC 8301). Use a key of ${RECOMMENDED_KEY_BITS} bits.`
-    return [info(message)]
-  }
+function sizeNotes(selector: string, bits: number): Note[] {
+  const note = (create: typeof error, end: string): Note[] => [
+    {
+      selector,
+      advice: create(`The key of selector ${selector} has ${bits} bits${end}`),
+      ofMany: (all) => `The keys of the selectors ${all} have ${bits} bits${end}`,
+    },
+  ]
+  if (bits > MAX_KEY_BITS)
+    return note(
+      info,
+      `. Receivers do not have to support more than ${MAX_KEY_BITS} (RFC 8301). Use a key of ${RECOMMENDED_KEY_BITS} bits.`,
+    )
   if (bits >= RECOMMENDED_KEY_BITS) return []
   const next = `Create a key of ${RECOMMENDED_KEY_BITS} bits with another selector, and revoke this one when all mail is signed with the new key.`
-  if (bits < MIN_KEY_BITS)
-    return [error(`The key of selector ${selector} has ${bits} bits. Receivers reject it. ${next}`)]
-  return [
-    warning(
-      `The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 recommends. ${next}`,
-    ),
-  ]
+  return bits < MIN_KEY_BITS
+    ? note(error, `. Receivers reject it. ${next}`)
+    : note(warning, `, fewer than RFC 8301 recommends. ${next}`)
 }
 
 function withoutTesting({ tags }: DkimKey): string {
   const kept = tags.flatMap(({ name, value }) => {
     const flags =
-      name === 't' ? value.split(':').filter((flag) => flag.trim().toLowerCase() !== 'y') : [value]
+      name === 't' ? listItems(value, ':').filter((flag) => flag.toLowerCase() !== 'y') : [value]
     return flags.length > 0 ? [`${name}=${flags.join(':')}`] : []
   })
   return kept.join('; ')
 }
 
 /** An alias without a key behind it: set up here, but not at the provider. */
-function aliasAdvice(
+function aliasNotes(
   domain: string,
   { selector, alias, key, error: failure }: SelectorFinding,
-): Advice[] {
+): Note[] {
   if (alias === null || key || failure) return []
-  const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key. Turn on DKIM at the provider, or remove the alias.`
-  return [warning(message)]
+  const end = 'Turn on DKIM at the provider, or remove the alias.'
+  const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key. ${end}`
+  const ofMany = (all: string) => `The selectors ${all} are aliases of names without a key. ${end}`
+  return [{ selector, advice: warning(message), ofMany }]
 }
 
-function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
+function absenceAdvice({ domain, probe, asked, sendsMail }: About): Advice[] {
+  // Any selector finds that key.
+  if (probe.wildcard && !probe.wildcard.revoked) return []
   const tried = probe.findings.filter((finding) => finding.tried && !finding.error).length
-  if (!usesMail) {
+  if (!sendsMail) {
     const message =
       'This domain sends no mail. An empty wildcard key makes all DKIM signatures for it invalid.'
     return probe.wildcard ? [] : [info(message, txtRecord(`*._domainkey.${domain}`, 'v=DKIM1; p='))]

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { parseTagList, valueOf, type Tag, type TagError } from '../tag-list.ts'
+import { cleanText } from '../damaged-text.ts'
+import { DKIM_TAGS, listItems, parseTagList, valueOf, type Tag, type TagList } from '../tag-list.ts'
 
 /** A DKIM key record (RFC 6376, 3.6.1). */
 export type DkimKey = {
@@ -21,8 +22,8 @@ export type DkimKey = {
   hashes: string[] | null
   /** Errors for which receivers reject the key. */
   errors: string[]
-  /** Of these, the ones that are only a matter of how the record is written. */
-  faults: string[]
+  /** The same key without errors, where only the writing of the record is wrong. */
+  mended: string | null
 }
 
 /** What a key is for (`s`). RFC 8460, 3: mail with SMTP TLS reports may have keys of its own. */
@@ -33,12 +34,28 @@ export type DkimService = 'email' | 'tlsrpt'
  * @param service of the mail that it is to verify
  */
 export function parseDkimKey(text: string, service: DkimService = 'email'): DkimKey | null {
-  const { tags, errors } = parseTagList(text)
+  // Most texts at hundreds of names are of other kinds, and may be long.
+  if (!/p[ \t\r\n]*=|DKIM/i.test(text)) return null
+  const list = parseTagList(text, DKIM_TAGS)
+  const [version, p] = [valueOf(list.tags, 'v'), valueOf(list.tags, 'p')]
+  if (!isMeantAsKey(text, version, p)) return null
+  const key = readKeyRecord(text, list, service)
+  return key.errors.length === 0 ? key : { ...key, mended: mendKey(text, list, service) }
+}
+
+/** A record with another version is of another protocol; a damaged version is a mistake. */
+function isMeantAsKey(text: string, version: string | undefined, p: string | undefined): boolean {
+  if (version === undefined && p !== undefined) return true
+  return (
+    /^DKIM1$/i.test(version ?? '') ||
+    /^\W*v ?[=:] ?DKIM[\W_]*1/i.test(cleanText(text.slice(0, 100)))
+  )
+}
+
+function readKeyRecord(text: string, { tags, errors }: TagList, service: DkimService): DkimKey {
   const version = valueOf(tags, 'v')
-  const p = valueOf(tags, 'p')
-  if (version === undefined ? p === undefined : !/^DKIM1$/i.test(version)) return null
   const keyType = valueOf(tags, 'k')?.toLowerCase() ?? 'rsa'
-  const data = p?.replaceAll(/\s/g, '')
+  const data = valueOf(tags, 'p')?.replaceAll(/[ \t]/g, '')
   const key = data ? readKey(data, keyType) : null
   const flags = words(valueOf(tags, 't')) ?? []
   return {
@@ -51,9 +68,10 @@ export function parseDkimKey(text: string, service: DkimService = 'email'): Dkim
     testing: flags.includes('y'),
     strict: flags.includes('s'),
     hashes: words(valueOf(tags, 'h')),
-    faults: [...errors.map(syntaxFault), ...versionFaults(version, tags)],
+    mended: null,
     errors: [
-      ...errors.map(syntaxFault),
+      // RFC 6376, 3.2: a duplicate tag makes the whole list invalid.
+      ...errors.map(({ message, at }) => `at character ${at + 1}, ${message}`),
       ...versionFaults(version, tags),
       ...keyErrors(keyType, data, key),
       ...useErrors(words(valueOf(tags, 'h')), words(valueOf(tags, 's')), service),
@@ -61,12 +79,7 @@ export function parseDkimKey(text: string, service: DkimService = 'email'): Dkim
   }
 }
 
-/** RFC 6376, 3.2: a duplicate tag makes the whole list invalid. */
-function syntaxFault({ message, at }: TagError): string {
-  return `at character ${at + 1}, ${message}`
-}
-
-/** RFC 6376, 3.6.1. */
+/** RFC 6376, 3.6.1: the version is compared as a string, so `DKIM1.0` is another one. */
 function versionFaults(version: string | undefined, tags: Tag[]): string[] {
   const faults: string[] = []
   if (version !== undefined && version !== 'DKIM1')
@@ -75,16 +88,23 @@ function versionFaults(version: string | undefined, tags: Tag[]): string[] {
   return faults
 }
 
-/** The record with its syntax repaired. */
-export function repairDkimKey({ tags }: DkimKey): string {
-  const others = tags
-    .filter(({ name }) => name !== 'v')
-    .map(({ name, value }) => `${name}=${value}`)
-  return ['v=DKIM1', ...others].join('; ')
+/**
+ * The record with its syntax repaired.
+ * @returns null when the key stays invalid, or when the text has several
+ */
+function mendKey(text: string, { tags, repeated }: TagList, service: DkimService): string | null {
+  const isAmbiguous = repeated.some(({ name, value }) => valueOf(tags, name) !== value)
+  if (isAmbiguous || text.length > MAX_KEY_BYTES * 2) return null
+  const meant = parseTagList(cleanText(text), DKIM_TAGS)
+  const others = meant.tags.filter(({ name }) => name !== 'v')
+  const plain = (tag: Tag) => (tag.name === 'p' ? tag.value.replaceAll(' ', '') : tag.value)
+  const value = ['v=DKIM1', ...others.map((tag) => `${tag.name}=${plain(tag)}`)].join('; ')
+  const { errors } = readKeyRecord(value, parseTagList(value, DKIM_TAGS), service)
+  return errors.length === 0 ? value : null
 }
 
 function words(list: string | undefined): string[] | null {
-  return list?.split(':').map((word) => word.trim().toLowerCase()) ?? null
+  return list === undefined ? null : listItems(list.toLowerCase(), ':')
 }
 
 function keyErrors(keyType: string, data: string | undefined, key: KeyObject | null): string[] {

@@ -1,5 +1,5 @@
 import { domainNameOf, unfold, type HeaderField } from '../mail/message.ts'
-import { parseTagList, valueOf } from '../tag-list.ts'
+import { DKIM_TAGS, parseTagList, valueOf } from '../tag-list.ts'
 
 /** How far a mail may change on its way (RFC 6376, 3.4). */
 export type Canonicalization = 'simple' | 'relaxed'
@@ -34,7 +34,10 @@ type Tags = (name: string) => string | undefined
 
 /** @returns null for a field that a verifier must ignore (RFC 6376, 6.1.1) */
 export function readSignature(field: HeaderField): DkimSignature | null {
-  const { tags, errors } = parseTagList(unfold(field.raw.slice(field.raw.indexOf(':') + 1)))
+  const { tags, errors } = parseTagList(
+    unfold(field.raw.slice(field.raw.indexOf(':') + 1)),
+    DKIM_TAGS,
+  )
   const tag: Tags = (name) => valueOf(tags, name)
   const domain = domainNameOf(tag('d'))
   const identity = identityOf(tag('i'), domain)

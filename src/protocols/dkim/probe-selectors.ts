@@ -65,15 +65,15 @@ export async function probeSelectors(
   ])
   const wildcard =
     random.texts.map((text) => parseDkimKey(text)).find((key) => key !== null) ?? null
-  const nothingBelow = !top.exists && !random.error && random.texts.length === 0
+  // RFC 4592, 2.2.1: a wildcard above answers for `_domainkey` itself only if nothing is below it.
+  const isOwn = top.exists && !isSameAnswer(top, random)
+  const nothingBelow = !isOwn && !top.error && !random.error && wildcard === null
   const all = selectorsToTry(asked, providers)
   const selectors = nothingBelow
     ? all.filter((name) => asked.includes(name) || COMMON_SELECTORS.includes(name))
     : all
   const found = await lookUp(selectors, base, queries)
-  const findings = selectors.map((selector) =>
-    findingOf(selector, found.get(selector), wildcard?.text),
-  )
+  const findings = selectors.map((selector) => findingOf(selector, found.get(selector), random))
   return { findings, wildcard, nothingBelow }
 }
 
@@ -95,20 +95,28 @@ async function lookUp(
   return found
 }
 
+/** Both are given by one wildcard. */
+function isSameAnswer(one: TxtLookup, other: TxtLookup): boolean {
+  const hasContent = other.alias !== null || other.texts.length > 0
+  return hasContent && one.alias === other.alias && one.texts.join('\n') === other.texts.join('\n')
+}
+
+/** @param random the answer for a selector that nobody published: a wildcard’s */
 function findingOf(
   selector: string,
   found: TxtLookup | undefined,
-  wildcard?: string,
+  random: TxtLookup,
 ): SelectorFinding {
-  const texts = found?.texts.filter((text) => parseDkimKey(text)) ?? []
-  const [text] = texts
+  const keys = found?.texts.map((text) => parseDkimKey(text)).filter((key) => key !== null) ?? []
+  const [key = null] = keys
+  const fromWildcard = found !== undefined && isSameAnswer(found, random)
   return {
     selector,
     provider: providerOfSelector(selector),
-    key: text === undefined ? null : parseDkimKey(text),
-    alias: found?.alias ?? null,
-    texts,
-    fromWildcard: text !== undefined && text === wildcard,
+    key,
+    alias: fromWildcard ? null : (found?.alias ?? null),
+    texts: keys.map(({ text }) => text),
+    fromWildcard: key !== null && random.texts.includes(key.text),
     tried: found !== undefined,
     error: found?.error ?? null,
   }

@@ -3,8 +3,11 @@ import type { Destination } from './report-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from './dmarc-discovery.ts'
 import {
   formatDmarc,
+  formatMeaning,
   hasPartialPct,
   isCapitalTag,
+  meaningOf,
+  mergeMeanings,
   repairDmarc,
   findNearMiss,
 } from './repair-dmarc.ts'
@@ -12,14 +15,17 @@ import {
   DMARC_POLICIES,
   KNOWN_TAGS,
   parseDmarc,
+  parseReportUri,
   REMOVED_TAGS,
   requestedPolicy,
+  strictestPolicy,
   type DmarcPolicy,
   type DmarcRecord,
+  type PolicyTag,
 } from './dmarc-record.ts'
 import { registeredDomain as registeredOf } from './public-suffix.ts'
 import { isSpf } from '../spf/spf-record.ts'
-import { valueOf } from '../tag-list.ts'
+import { listItems, tagsObject, valueOf } from '../tag-list.ts'
 
 type About = {
   discovery: DmarcDiscovery
@@ -42,18 +48,29 @@ export function adviceOnDmarc(about: About): Advice[] {
   // Records above the one that applies have no effect.
   const walk = discovery.steps.slice(0, found < 0 ? undefined : found + 1).flatMap(stepAdvice)
   if (!discovery.record || !discovery.policyDomain) return [...walk, ...absenceAdvice(about)]
-  const publish = txtRecord(`_dmarc.${discovery.policyDomain}`, repairDmarc(discovery.record))
+  const propose = createPublish(`_dmarc.${discovery.policyDomain}`, discovery.record)
   return [
     ...walk,
     ...aliasAdvice(discovery),
     ...inheritanceAdvice(discovery),
-    ...syntaxAdvice(discovery.record, publish),
-    ...orderAdvice(discovery.record, publish),
-    ...policyAdvice(discovery, discovery.record, publish, about.usesMail),
-    ...addressAdvice(discovery.policyDomain, discovery.record, publish),
+    ...syntaxAdvice(discovery.record, propose),
+    ...orderAdvice(discovery.record, propose),
+    ...policyAdvice(discovery, discovery.record, propose, about.usesMail),
+    ...addressAdvice(discovery.policyDomain, discovery.record, propose),
     ...about.destinations.flatMap(consentAdvice),
-    ...mailboxAdvice(about.destinations, discovery.record, publish),
+    ...mailboxAdvice(about.destinations, discovery.record, propose),
   ]
+}
+
+/**
+ * Writes the record to publish, with changes. Undefined where the meaning of the published one is
+ * not certain: a proposal could weaken the policy or lose an address.
+ */
+type PublishDmarc = (changes?: Record<string, string>) => Publish | undefined
+
+function createPublish(name: string, record: DmarcRecord): PublishDmarc {
+  const isCertain = meaningOf(record).unclear.length === 0
+  return (changes) => (isCertain ? txtRecord(name, repairDmarc(record, changes)) : undefined)
 }
 
 const error = (message: string, publish?: Publish): Advice => ({
@@ -73,18 +90,19 @@ const info = (message: string, publish?: Publish): Advice => ({
 
 function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   const name = `_dmarc.${domain}`
-  const [first] = records
   const misplaced = spfAdvice(name, domain, texts)
   const misses = texts.map(findNearMiss).filter((miss) => miss !== null)
-  const passedOver = misses.map(({ text, reason, repaired }) =>
-    error(
-      `The TXT record “${shorten(text)}” at ${name} is not recognized as DMARC: ${reason}.`,
-      txtRecord(name, repaired),
-    ),
-  )
-  if (records.length < 2 || !first) return [...passedOver, ...misplaced]
+  const passedOver = misses.map(({ text, reason, repaired }) => {
+    const message = `The TXT record “${shorten(text)}” at ${name} is not recognized as DMARC: ${reason}.`
+    return repaired === null
+      ? error(`${message} Its meaning is not certain, so no record is proposed.`)
+      : error(message, txtRecord(name, repaired))
+  })
+  if (records.length < 2) return [...passedOver, ...misplaced]
+  const merged = mergeMeanings(records)
   const message = `${name} has ${records.length} DMARC records. With more than one, receivers ignore all of them (RFC 9989, 4.10). Keep one.`
-  return [...passedOver, error(message, txtRecord(name, repairDmarc(first))), ...misplaced]
+  const publish = merged.unclear.length > 0 ? undefined : txtRecord(name, formatMeaning(merged))
+  return [...passedOver, error(message, publish), ...misplaced]
 }
 
 /**
@@ -122,7 +140,7 @@ function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About):
   const [misplaced] = texts.map(parseDmarc).filter((record) => record !== null)
   if (misplaced) {
     const message = `The DMARC record is at ${domain} itself, where receivers do not find it. Publish it at _dmarc.${domain}.`
-    return [error(message, txtRecord(`_dmarc.${domain}`, repairDmarc(misplaced)))]
+    return [error(message, createPublish(`_dmarc.${domain}`, misplaced)())]
   }
   if (isPublicSuffix(domain)) {
     const message = `${domain} is a public suffix without a DMARC record. A record with psd=y would apply to domains below it that have none.`
@@ -173,8 +191,10 @@ function inheritanceAdvice({
   ]
 }
 
-function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
+function syntaxAdvice(record: DmarcRecord, propose: PublishDmarc): Advice[] {
   const { tags, invalid, errors } = record
+  const { unclear } = meaningOf(record)
+  const publish = propose()
   const capital = tags.filter(isCapitalTag)
   const known = [...KNOWN_TAGS, ...REMOVED_TAGS, ...capital.map(({ name }) => name)]
   const unknown = tags.filter(({ name }) => !known.includes(name))
@@ -201,19 +221,25 @@ function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
   }
   if (removed.length > 0)
     advice.push(removedAdvice(record, joinItems(removed.map(({ name }) => name)), publish))
+  if (unclear.length > 0)
+    advice.push(
+      warning(
+        `The meaning of the record is not certain (${joinItems(unclear)}), so no record is proposed.`,
+      ),
+    )
   return advice
 }
 
 /** RFC 7489, 6.4 had `p` right behind `v`; RFC 9989, 4.8 leaves the order free. */
-function orderAdvice({ tags }: DmarcRecord, publish: Publish): Advice[] {
+function orderAdvice({ tags }: DmarcRecord, propose: PublishDmarc): Advice[] {
   const place = tags.findIndex(({ name }) => name === 'p')
   if (place < 2) return []
   const message =
     'The p tag does not directly follow v=DMARC1. Receivers that follow RFC 7489 may ignore the record.'
-  return [info(message, publish)]
+  return [info(message, propose())]
 }
 
-function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Advice {
+function removedAdvice(record: DmarcRecord, names: string, publish: Publish | undefined): Advice {
   if (!hasPartialPct(record))
     return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
   const pct = valueOf(record.tags, 'pct')
@@ -226,40 +252,54 @@ function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Ad
 function policyAdvice(
   discovery: DmarcDiscovery,
   record: DmarcRecord,
-  publish: Publish,
+  propose: PublishDmarc,
   usesMail: boolean,
 ): Advice[] {
   const requested = requestedPolicy(record, discovery.standing)
   if (!requested) {
     const message =
       'The policy is missing or invalid and there is no valid report address, so receivers ignore the record.'
-    return [error(message, publish)]
+    return [error(message, propose())]
   }
   if (record.p === null) {
     const message =
       'The record has no valid p tag. Receivers treat it as p=none, and older ones ignore it.'
-    return [warning(message, publish)]
+    return [warning(message, propose())]
   }
-  if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, publish)
-  const name = publish.name
-  const advice: Advice[] = []
+  if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, propose)
+  return [
+    ...strengthAdvice(discovery, record, { ...requested, propose, usesMail }),
+    ...subdomainAdvice(discovery, record, propose),
+    ...testAdvice(record, propose),
+  ]
+}
+
+/** On the policy that applies to the name that was checked. */
+function strengthAdvice(
+  discovery: DmarcDiscovery,
+  record: DmarcRecord,
+  {
+    policy,
+    tag,
+    propose,
+    usesMail,
+  }: { policy: DmarcPolicy; tag: PolicyTag; propose: PublishDmarc; usesMail: boolean },
+): Advice[] {
   // An organization may send mail although the name that was checked does not.
   if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
     const message = `${discovery.domain} does not use mail. Publish p=reject, so that receivers reject all mail that claims to come from it.`
-    advice.push(
-      warning(
-        message,
-        txtRecord(name, repairDmarc(record, { p: 'reject', sp: '', np: '', t: '' })),
-      ),
-    )
-  } else if (record.p === 'none') {
-    const message =
-      'Not enforced: p=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.'
-    advice.push(
-      info(message, txtRecord(name, repairDmarc(record, { p: 'quarantine', sp: '', t: '' }))),
-    )
+    return [warning(message, propose({ p: 'reject', sp: '', np: '', t: '' }))]
   }
-  return [...advice, ...subdomainAdvice(discovery, record, publish), ...testAdvice(record, publish)]
+  // What is weaker than p has advice of its own.
+  if (policy !== 'none' || record.p !== 'none') return []
+  const message = `Not enforced: ${tag}=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.`
+  const meant = tagsObject(meaningOf(record).tags)
+  const p = strictestPolicy(['quarantine', meant['p'] ?? 'none'])
+  const kept = (name: 'sp' | 'np') => {
+    const stricter = strictestPolicy([p, meant[name] ?? 'none'])
+    return stricter === p ? '' : stricter
+  }
+  return [info(message, propose({ p, sp: kept('sp'), np: kept('np'), t: '' }))]
 }
 
 function strength(policy: DmarcPolicy | null): number {
@@ -269,37 +309,34 @@ function strength(policy: DmarcPolicy | null): number {
 function subdomainAdvice(
   { policyDomain, organizationalDomain }: DmarcDiscovery,
   record: DmarcRecord,
-  publish: Publish,
+  propose: PublishDmarc,
 ): Advice[] {
-  const { name } = publish
+  const given = (['sp', 'np'] as const).filter((tag) => record[tag] !== null)
+  const weaker = given.filter((tag) => strength(record[tag]) < strength(record.p))
   // RFC 9989, 4.7: both are for the record of an organisation or of a public suffix.
   if (policyDomain !== organizationalDomain && record.psd !== 'y') {
-    const idle = (['sp', 'np'] as const).filter((tag) => record[tag] !== null)
-    if (idle.length === 0) return []
-    const message = `Receivers ignore ${joinItems(idle)} here. The policy for subdomains comes from _dmarc.${organizationalDomain}.`
-    return [info(message, txtRecord(name, repairDmarc(record, { sp: '', np: '' })))]
+    if (given.length === 0) return []
+    const message = `Receivers ignore ${joinItems(given)} here. The policy for subdomains comes from _dmarc.${organizationalDomain}.`
+    const isStricter = given.some((tag) => strength(record[tag]) > strength(record.p))
+    return [info(message, isStricter ? undefined : propose({ sp: '', np: '' }))]
   }
-  const weaker = (['sp', 'np'] as const).filter(
-    (tag) => record[tag] !== null && strength(record[tag]) < strength(record.p),
-  )
   if (weaker.length === 0) return []
   const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
   const message = `${weakTags} is weaker than p=${record.p}, so attackers can spoof subdomains, even ones that do not exist.`
-  return [
-    warning(
-      message,
-      txtRecord(name, repairDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))),
-    ),
-  ]
+  const meant = tagsObject(meaningOf(record).tags)
+  const rank = (policy: string | undefined) => strength(strictestPolicy([policy ?? 'none']))
+  const removed = (['sp', 'np'] as const).filter((tag) => rank(meant[tag]) < rank(meant['p']))
+  return [warning(message, propose(Object.fromEntries(removed.map((tag) => [tag, '']))))]
 }
 
-function testAdvice(record: DmarcRecord, publish: Publish): Advice[] {
+function testAdvice(record: DmarcRecord, propose: PublishDmarc): Advice[] {
   if (!record.testing || record.p === 'none') return []
   const message = `t=y makes receivers apply one level less than p=${record.p}. Remove it when the test is complete.`
-  return [info(message, txtRecord(publish.name, repairDmarc(record, { t: '' })))]
+  return [info(message, propose({ t: '' }))]
 }
 
-function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publish): Advice[] {
+function addressAdvice(policyDomain: string, record: DmarcRecord, propose: PublishDmarc): Advice[] {
+  const publish = propose()
   const uris = [...record.rua, ...record.ruf]
   const broken = uris.filter(({ host }) => host === null).map(({ uri }) => `“${uri}”`)
   const sized = uris.filter(({ size }) => size !== null)
@@ -325,11 +362,11 @@ function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publi
   }
   if (other.length > 0)
     advice.push(info(`Few reporters send to addresses other than mailto: ${joinItems(other)}.`))
-  if (record.rua.length === 0) {
+  if (record.rua.length === 0 && !tagsObject(meaningOf(record).tags)['rua']) {
     const rua = `mailto:dmarc-reports@${policyDomain}`
     const message =
       'The record has no rua address, so you get no aggregate reports about mail sent in the name of the domain.'
-    advice.push(warning(message, txtRecord(publish.name, repairDmarc(record, { rua }))))
+    advice.push(warning(message, propose({ rua })))
   }
   if (record.ruf.length === 0 && valueOf(record.tags, 'fo') !== undefined) {
     advice.push(info('fo has no effect without ruf, the address for failure reports.', publish))
@@ -370,19 +407,17 @@ function consentAdvice({
 function mailboxAdvice(
   destinations: Destination[],
   record: DmarcRecord,
-  publish: Publish,
+  propose: PublishDmarc,
 ): Advice[] {
   const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
   const lostUris = new Set(lost.map(({ uri }) => uri))
   return destinations.flatMap(({ tag, uri, mailbox, error: consentError }) => {
     if (!mailbox) return []
     const { host, use } = mailbox
-    const rest = record[tag].map((one) => one.uri).filter((one) => !lostUris.has(one))
+    const named = tagsObject(meaningOf(record).tags)[tag] ?? ''
+    const rest = listItems(named, ',').filter((one) => !lostUris.has(parseReportUri(one).uri))
     if (use.receives === 'nothing') {
-      const mended =
-        rest.length > 0
-          ? txtRecord(publish.name, repairDmarc(record, { [tag]: rest.join(',') }))
-          : undefined
+      const mended = rest.length > 0 ? propose({ [tag]: rest.join(',') }) : undefined
       return [
         error(`Reports to ${uri} cannot be delivered: ${host} does not receive mail.`, mended),
       ]

@@ -1,8 +1,23 @@
 import { domainToASCII } from 'node:url'
-import { parseTagList, valueOf, type Tag, type TagError } from '../tag-list.ts'
+import { listItems, parseTagList, trimWsp, valueOf, type Tag, type TagError } from '../tag-list.ts'
 
 export const DMARC_POLICIES = ['none', 'quarantine', 'reject'] as const
 export type DmarcPolicy = (typeof DMARC_POLICIES)[number]
+/** Of the domain itself, of its subdomains, and of those that do not exist. */
+export const POLICY_TAGS = ['p', 'sp', 'np'] as const
+export type PolicyTag = (typeof POLICY_TAGS)[number]
+
+export function isPolicyTag({ name }: { name: string }): boolean {
+  return (POLICY_TAGS as readonly string[]).includes(name)
+}
+
+/** The strictest of some policies, which may be in capitals. */
+export function strictestPolicy(policies: readonly string[]): DmarcPolicy {
+  const ranks = policies.map((policy) =>
+    DMARC_POLICIES.indexOf(policy.toLowerCase() as DmarcPolicy),
+  )
+  return DMARC_POLICIES[Math.max(0, ...ranks)] ?? 'none'
+}
 
 /** One address of `rua` or `ruf`. */
 export type ReportUri = {
@@ -95,7 +110,7 @@ function isInvalid(tag: Tag): boolean {
 
 function failureOptions(tags: readonly Tag[]): string[] | null {
   const options = valueOf(tags, 'fo')?.split(':', 9)
-  const names = options?.map((option) => option.trim().toLowerCase())
+  const names = options?.map((option) => trimWsp(option).toLowerCase())
   const isValid =
     names?.every((name) => ['0', '1', 'd', 's'].includes(name)) &&
     new Set(names).size === names.length
@@ -104,7 +119,7 @@ function failureOptions(tags: readonly Tag[]): string[] | null {
 }
 
 function reportUris(list: string | undefined): ReportUri[] {
-  const items = list?.split(',').map((item) => item.trim()) ?? []
+  const items = listItems(list ?? '', ',')
   return items.filter((item) => item !== '').map(parseReportUri)
 }
 
@@ -123,7 +138,7 @@ function hostOf(uri: string): string | null {
     return URL.canParse(uri) ? new URL(uri).hostname || null : null
   const [address = ''] = rest.join(':').split('?')
   const at = address.lastIndexOf('@')
-  if (at < 1 || /\s/.test(address)) return null
+  if (at < 1 || !/^[\x21-?A-~]+$/.test(address.slice(0, at))) return null
   return domainToASCII(address.slice(at + 1)).replace(/\.$/, '') || null
 }
 
@@ -138,8 +153,8 @@ export type NameRelation = 'own' | 'subdomain' | 'nonexistent'
 export function requestedPolicy(
   record: DmarcRecord,
   standing: NameRelation,
-): { policy: DmarcPolicy; tag: 'p' | 'sp' | 'np' } | null {
-  if (record.p === null || record.invalid.some(({ name }) => ['p', 'sp', 'np'].includes(name))) {
+): { policy: DmarcPolicy; tag: PolicyTag } | null {
+  if (record.p === null || record.invalid.some(isPolicyTag)) {
     return record.rua.some(({ host }) => host !== null) ? { policy: 'none', tag: 'p' } : null
   }
   const tags = { own: ['p'], subdomain: ['sp', 'p'], nonexistent: ['np', 'sp', 'p'] } as const
@@ -193,20 +208,11 @@ const MEANINGS: Record<string, (value: string) => string> = {
         ? 'The top domain of its organisation.'
         : 'The tree walk determines whether this is the top domain of its organisation.',
   fo: (value) =>
-    `Failure reports are requested ${value
-      .split(':')
-      .map((option) => WHEN[option.trim()])
+    `Failure reports are requested ${listItems(value, ':')
+      .map((option) => WHEN[option])
       .join(', and ')}.`,
-  rua: (value) =>
-    `Aggregate reports go to ${value
-      .split(',')
-      .map((uri) => uri.trim())
-      .join(' and ')}.`,
-  ruf: (value) =>
-    `Failure reports go to ${value
-      .split(',')
-      .map((uri) => uri.trim())
-      .join(' and ')}.`,
+  rua: (value) => `Aggregate reports go to ${listItems(value, ',').join(' and ')}.`,
+  ruf: (value) => `Failure reports go to ${listItems(value, ',').join(' and ')}.`,
   pct: () =>
     'Removed by RFC 9989 and ignored: the policy applies to all mail. Use `t=y` for tests.',
   rf: () => 'Removed by RFC 9989 and ignored: failure reports have only one format.',

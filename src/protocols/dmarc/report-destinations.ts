@@ -4,7 +4,7 @@ import { parseDmarc, parseReportUri, type DmarcRecord } from './dmarc-record.ts'
 import { lookUpMailUse, type MailUse } from '../mail/mail-use.ts'
 import { registeredDomain } from './public-suffix.ts'
 import type { DnsQueries } from '../dns-queries.ts'
-import { valueOf } from '../tag-list.ts'
+import { listItems, valueOf } from '../tag-list.ts'
 
 /**
  * Where reports are sent, and whether the receiver of reports has agreed (RFC 9990, “Verifying
@@ -91,7 +91,5 @@ async function consentOf(
 /** Step 9: a consent may name another address, but only at the same host. */
 function staysAt(host: string, text: string): boolean {
   const rua = valueOf(parseDmarc(text)?.tags ?? [], 'rua')
-  return (
-    rua === undefined || rua.split(',').every((uri) => parseReportUri(uri.trim()).host === host)
-  )
+  return rua === undefined || listItems(rua, ',').every((uri) => parseReportUri(uri).host === host)
 }

@@ -1,6 +1,8 @@
 import type { DnsFailure } from '../../net/dns.ts'
 import { txtRecord, type Advice } from '../advice.ts'
+import { effectivePolicy } from '../dmarc/dmarc-record.ts'
 import type { DmarcDiscovery } from '../dmarc/dmarc-discovery.ts'
+import { hasPartialPct } from '../dmarc/repair-dmarc.ts'
 import { parseTagList, valueOf } from '../tag-list.ts'
 
 /** The TXT record at `default._bimi` (draft-brand-indicators-for-message-identification). */
@@ -14,10 +16,10 @@ export type BimiRecord = {
   declined: boolean
 }
 
-/** @returns null when the text is no BIMI record */
+/** @returns null when the text is no BIMI record: it must begin with `v=BIMI1`, exactly so */
 export function parseBimi(text: string): BimiRecord | null {
   const { tags } = parseTagList(text)
-  if (tags[0]?.name !== 'v' || tags[0].value.toUpperCase() !== 'BIMI1') return null
+  if (tags[0]?.name !== 'v' || tags[0].value !== 'BIMI1' || tags[0].at > 0) return null
   const logo = valueOf(tags, 'l') || null
   const certificate = valueOf(tags, 'a') || null
   // `l` is required: only an empty one declines.
@@ -34,16 +36,33 @@ export function missingForBimi(record: BimiRecord | null, dmarc: DmarcDiscovery)
   else if (!isHttps(record.logo)) missing.push('the https:// URL of an SVG logo (l)')
   if (record && !record.declined && !isHttps(record.certificate))
     missing.push('a certificate for the logo (a), which most mailbox providers require')
-  if (dmarc.effectivePolicy !== 'quarantine' && dmarc.effectivePolicy !== 'reject') {
-    missing.push('a DMARC policy of quarantine or reject')
-  } else if (dmarc.record?.sp === 'none') {
-    missing.push('a DMARC policy for subdomains (sp) other than none')
-  }
-  return missing
+  return [...missing, ...missingPolicies(dmarc)]
+}
+
+/**
+ * BIMI draft, “Indicator Discovery”: the policies of the domain and of its organizational domain
+ * must both be enforced, for all mail and for subdomains.
+ */
+function missingPolicies(dmarc: DmarcDiscovery): string[] {
+  const { record, effectivePolicy: applied, organizationalDomain, steps } = dmarc
+  if (applied !== 'quarantine' && applied !== 'reject')
+    return ['a DMARC policy of quarantine or reject']
+  const above = steps.find(({ domain }) => domain === organizationalDomain)?.records ?? []
+  const organizational = above.length === 1 ? above : []
+  const records = [...(record ? [record] : []), ...organizational]
+  const isWeak = organizational.some((one) => (effectivePolicy(one, 'own') ?? 'none') === 'none')
+  const isPartial = records.some((one) => one.p === 'quarantine' && hasPartialPct(one))
+  return [
+    ...(isWeak ? [`a DMARC policy of quarantine or reject at ${organizationalDomain}`] : []),
+    ...(isPartial ? ['a DMARC policy for all mail (no pct below 100)'] : []),
+    ...(records.some(({ sp }) => sp === 'none')
+      ? ['a DMARC policy for subdomains (sp) other than none']
+      : []),
+  ]
 }
 
 function isHttps(address: string | null): boolean {
-  return address !== null && /^https:\/\//i.test(address) && URL.canParse(address)
+  return address !== null && /^https:\/\/[\x21-\x7E]+$/i.test(address) && URL.canParse(address)
 }
 
 /** The record that applies: the domain’s own, or its organizational domain’s if it has none. */
@@ -61,9 +80,5 @@ export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscove
   const missing = missingForBimi(record, dmarc)
   if (missing.length === 0) return []
   const message = `The BIMI record exists, but mailbox providers show the logo only with ${missing.join(', and ')}.`
-  const domain = name.replace(/^default\._bimi\./, '')
-  const value = `v=BIMI1; l=https://${domain}/logo.svg; a=https://${domain}/logo.pem`
-  const publish =
-    isHttps(record.logo) && isHttps(record.certificate) ? undefined : txtRecord(name, value)
-  return [{ about: 'bimi', severity: 'info', message, publish }]
+  return [{ about: 'bimi', severity: 'info', message }]
 }

@@ -30,3 +30,8 @@ export async function lookUpMailUse(domain: string, queries: DnsQueries): Promis
   if (error) return { receives: 'unknown', exchanges: [], error }
   return { receives: hasAddress ? 'address' : 'nothing', exchanges: [], error: null }
 }
+
+/** The hosts that receive the mail of a domain: without MX, the domain itself (RFC 5321, 5.1). */
+export function receivingHosts(domain: string, { receives, exchanges }: MailUse): string[] {
+  return receives === 'address' ? [domain] : [...new Set(exchanges)]
+}

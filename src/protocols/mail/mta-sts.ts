@@ -8,14 +8,20 @@ import {
   type Severity,
 } from '../advice.ts'
 import type { TxtLookup } from '../dns-queries.ts'
-import { parseTagList, valueOf } from '../tag-list.ts'
+import { parseTagList, TLS_FIELDS, trimWsp, valueOf } from '../tag-list.ts'
 import { DAY_SECONDS } from '../../time.ts'
 
 /**
  * The TXT record at `_mta-sts` (RFC 8461, 3.1). `id` changes with the policy; null when it is
  * missing or wrong.
  */
-export type StsRecord = { text: string; id: string | null; isRepeated: boolean }
+export type StsRecord = {
+  text: string
+  id: string | null
+  isRepeated: boolean
+  /** Why senders ignore the record. */
+  problem?: string
+}
 
 export const STS_MODES = ['enforce', 'testing', 'none'] as const
 export type StsMode = (typeof STS_MODES)[number]
@@ -26,6 +32,8 @@ export type StsPolicy = {
   mx: string[]
   /** Seconds for which senders may keep it. */
   maxAge: number | null
+  /** `version` is not the first field. The grammar has no order, but some senders expect it. */
+  isMisordered?: true
   /** Why senders cannot use it; empty when they can. */
   errors: string[]
 }
@@ -40,10 +48,16 @@ export function policyUrl(domain: string): URL {
  */
 export function parseStsRecord(text: string): StsRecord | null {
   if (!/^v=STSv1[ \t]*;/.test(text)) return null
-  const { tags, repeated } = parseTagList(text)
+  const { tags, repeated, errors } = parseTagList(text, TLS_FIELDS)
   const id = valueOf(tags, 'id') ?? ''
-  const isRepeated = repeated.some(({ name }) => name === 'id')
-  return { text, id: /^[a-z\d]{1,32}$/i.test(id) ? id : null, isRepeated }
+  // RFC 8461, 3.2: of repeated fields the first counts; any other error makes the record invalid.
+  const wrong = errors.find(({ isRepeated }) => !isRepeated)
+  return {
+    text,
+    id: /^[a-z\d]{1,32}$/i.test(id) ? id : null,
+    isRepeated: repeated.some(({ name }) => name === 'id'),
+    ...(wrong && { problem: `at character ${wrong.at + 1}, ${wrong.message}` }),
+  }
 }
 
 /** A text that looks like a record but is ignored by senders. */
@@ -54,15 +68,18 @@ function isNearMiss(text: string): boolean {
 /** RFC 8461, 3.1.1: a year or so. */
 const MAX_AGE_SECONDS = 31_557_600
 
-/** Parses a policy file: lines of `key: value`, in any order. Unknown keys are ignored. */
+const POLICY_FIELD = /^([a-z\d][\w.-]{0,31}):[ \t]*([^\p{Cc}]+)$/iu
+
+/**
+ * Parses a policy file (RFC 8461, 3.2): lines of `key: value`, where space and tab alone are white
+ * space. Unknown keys are ignored.
+ */
 export function parseStsPolicy(text: string): StsPolicy {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  const pairs = lines.map((line) => {
-    const [key = '', ...value] = line.split(':')
-    return { key: key.trim(), value: value.join(':').trim() }
-  })
+  const lines = text.split(/\r?\n/).map(trimEndWsp)
+  const fields = lines.map((line) => POLICY_FIELD.exec(line))
   const values = (wanted: string) =>
-    pairs.filter(({ key }) => key === wanted).map(({ value }) => value)
+    fields.flatMap((field) => (field?.[1] === wanted ? (field[2] ?? '') : []))
+  const wrong = lines.findIndex((line, index) => line !== '' && fields[index] === null)
   const [version, mode, age] = [values('version')[0], values('mode')[0], values('max_age')[0] ?? '']
   const maxAge = /^\d{1,10}$/.test(age) ? Number(age) : null
   const policy = {
@@ -70,22 +87,33 @@ export function parseStsPolicy(text: string): StsPolicy {
     mx: values('mx'),
     maxAge,
   }
+  const isMisordered = fields.find((field) => field !== null)?.[1] !== 'version'
+  const unreadable = `line ${wrong + 1} is not of the form \`key: value\``
   return {
     ...policy,
+    ...(isMisordered && { isMisordered }),
     errors: [
       ...(version === 'STSv1' ? [] : ['`version: STSv1` is missing']),
+      ...(wrong < 0 ? [] : [unreadable]),
       ...policyErrors(policy),
     ],
   }
 }
 
-function policyErrors({ mode, mx, maxAge }: Omit<StsPolicy, 'errors'>): string[] {
+/** Before the line end, the grammar allows WSP; at the start of a line it does not. */
+function trimEndWsp(line: string): string {
+  return line.slice(0, line.indexOf(trimWsp(line)) + trimWsp(line).length)
+}
+
+function policyErrors({ mode, mx, maxAge }: Pick<StsPolicy, 'mode' | 'mx' | 'maxAge'>): string[] {
   const errors: string[] = []
   if (mode === null) errors.push('`mode` must be enforce, testing or none')
   if (mode !== 'none' && mx.length === 0) errors.push('`mx` is missing')
   if (maxAge === null || maxAge > MAX_AGE_SECONDS)
     errors.push(`\`max_age\` must be a number of seconds up to ${MAX_AGE_SECONDS}`)
-  const wrong = mx.filter((pattern) => !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})+$/.test(pattern))
+  const wrong = mx.filter(
+    (pattern) => !/^(?:\*\.)?[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})+$/i.test(pattern),
+  )
   if (wrong.length > 0)
     errors.push(`\`mx\` must be a host name, or \`*.\` and a host name: ${joinItems(wrong)}`)
   return errors
@@ -107,6 +135,7 @@ type About = {
   /** The records at `_mta-sts`. */
   found: TxtLookup
   fetched: FetchedPolicy | null
+  /** The hosts that receive mail: without MX, the domain itself (RFC 5321, 5.1). */
   exchanges: string[]
   /** In a form that may serve as an `id`. */
   now: Date
@@ -141,6 +170,8 @@ export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About
     )
   if (record.id === null)
     advice.push(error('The id is missing or is not 1 to 32 letters and digits.', publish))
+  else if (record.problem !== undefined)
+    advice.push(error(`Senders ignore the MTA-STS record: ${record.problem}.`, publish))
   return [...advice, ...(fetched ? policyAdvice(domain, fetched, exchanges) : [])]
 }
 
@@ -189,6 +220,8 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
       ),
     )
   }
+  if (policy.isMisordered)
+    advice.push(warning(`Write \`version: STSv1\` on the first line of ${where}.`))
   if (!/^text\/plain\b/i.test(contentType ?? ''))
     advice.push(warning(`Serve ${where} as text/plain.`))
   return advice
