@@ -9,8 +9,6 @@ import type { DnsFailure, DnsRecord, QueryOptions, RecordType } from './dns-reco
 /** RFC 9715: the size that fits an unfragmented datagram on every path. */
 const UDP_PAYLOAD_BYTES = 1232
 const HEADER_BYTES = 12
-/** Longer chains are a mistake or an attack; resolvers give up near here as well. */
-const MAX_CNAMES = 8
 
 /** The content of a packet that is known to answer the query. */
 export type Reading =
@@ -159,23 +157,26 @@ function isRecord(record: PacketAnswer): record is DataRecord {
   return true
 }
 
-/** Follows CNAMEs through the answer section; a loop, or too long a chain, ends in no records. */
+/**
+ * Follows CNAMEs through the answer section, as far as the resolver did; a loop ends in no records.
+ */
 function follow(
   all: DataRecord[],
   name: string,
   type: RecordType,
 ): { records: DataRecord[]; chain: DataRecord[] } {
+  const byOwner = Map.groupBy(all, (record) => nameKey(record.name))
   const chain: DataRecord[] = []
   const seen = new Set<string>()
   let owner = nameKey(name)
   for (;;) {
-    const here = all.filter((record) => nameKey(record.name) === owner)
+    const here = byOwner.get(owner) ?? []
     const alias = type === 'CNAME' ? undefined : here.find((record) => record.type === 'CNAME')
     if (!alias) return { records: here.filter((record) => record.type === type), chain }
     seen.add(owner)
     chain.push(alias)
     owner = nameKey(String(alias.data))
-    if (seen.has(owner) || chain.length > MAX_CNAMES) return { records: [], chain }
+    if (seen.has(owner)) return { records: [], chain }
   }
 }
 

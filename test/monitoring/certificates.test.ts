@@ -92,7 +92,13 @@ const NOW = new Date('2026-11-21T12:00:00Z')
 function facts(life: number, left: number, more: Partial<TlsFacts> = {}): TlsFacts {
   const validTo = new Date(NOW.getTime() + left * DAY)
   const leaf = { validFrom: new Date(validTo.getTime() - life * DAY), validTo }
-  return { chain: [leaf], hostnameMatches: true, isTrusted: true, ...more } as unknown as TlsFacts
+  return {
+    chain: [leaf],
+    path: [leaf],
+    hostnameMatches: true,
+    isTrusted: true,
+    ...more,
+  } as unknown as TlsFacts
 }
 
 describe('the state of a certificate', () => {

@@ -1,7 +1,9 @@
 import type { CertificateFacts } from '../../net/tls/certificate.ts'
+import type { TlsFacts } from '../../net/tls/probe-tls.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import {
   compareTlsa,
+  DANE_TA,
   formatTlsa,
   recommendedTlsa,
   type TlsaRecord,
@@ -59,26 +61,41 @@ async function checkHost(mailHost: MailHost, context: DomainContext): Promise<Fi
   if (lookup === null) return null
   if ('failure' in lookup) return { ...lookup.failure, evidence: [], proposals: [] }
   const probe = await context.probe(host, 'smtp')
-  const chain = 'facts' in probe ? sentChain(probe.facts) : null
+  const chain =
+    'facts' in probe ? await sentChain(probe.facts, lookup.records, host, context) : null
   const names = [...new Set([lookup.base, host, context.name])]
-  const results = lookup.records.map((record) => compareTlsa(record, chain ?? [], names))
+  const results = compareTlsa(lookup.records, chain ?? [], names)
   const verdict = chain
     ? verdictOf(host, results, lookup.security)
     : withoutCertificate(host, lookup.security, 'fault' in probe && obstacleOf(probe.fault) === 'no-tls') // prettier-ignore
-  const isWrong = chain !== null && lookup.security !== 'insecure' && !results.some(canBeUsed)
+  const isSettled = verdict.state === 'bad' || verdict.state === 'warning'
+  const isWrong = isSettled && lookup.security !== 'insecure' && haveNoMatch(results)
   return {
     ...verdict,
     evidence: results.map((result) => evidenceOf(lookup, result, chain !== null)),
-    proposals: isWrong ? proposalsFor(lookup, chain, verdict.state, context) : [],
+    proposals: isWrong && chain ? proposalsFor(lookup, chain, verdict.state, context) : [],
   }
 }
 
-const canBeUsed = ({ status }: TlsaResult) => status !== 'mismatched'
+function haveNoMatch(results: TlsaResult[]): boolean {
+  const statuses = new Set(results.map(({ status }) => status))
+  return statuses.has('mismatched') && !statuses.has('matched')
+}
 
-/** A trusted root comes from our own store, not from the server. */
-function sentChain({ chain, isTrusted }: { chain: CertificateFacts[]; isTrusted: boolean }) {
-  const last = chain.at(-1)
-  return isTrusted && chain.length > 1 && last?.isSelfIssued ? chain.slice(0, -1) : chain
+/**
+ * The certificates that the server sent. The root of `chain` may be from our own store instead,
+ * where senders do not look for it (RFC 7672, 3.1.2); a handshake without our roots shows it.
+ */
+async function sentChain(
+  { chain }: TlsFacts,
+  records: readonly TlsaRecord[],
+  host: string,
+  context: DomainContext,
+): Promise<CertificateFacts[] | null> {
+  const mayBeOurs = chain.length > 1 && chain.at(-1)?.isSelfIssued
+  if (!mayBeOurs || !records.some(({ usage }) => usage === DANE_TA)) return chain
+  const again = await context.probe(host, 'smtp', { withoutRoots: true })
+  return 'facts' in again ? again.facts.chain : null
 }
 
 const NOT_DELIVERED = 'Senders that use DANE do not deliver there.'
@@ -90,8 +107,16 @@ function ignored(host: string): Verdict {
   }
 }
 
+function notLookedUp(host: string): Verdict {
+  return {
+    state: 'unknown',
+    problem: `The addresses of ${host} could not be looked up, so its TLSA records were not compared.`,
+  }
+}
+
 function withoutCertificate(host: string, security: Security, hasNoTls: boolean): Verdict {
   if (security === 'insecure') return ignored(host)
+  if (security === 'unknown') return notLookedUp(host)
   // RFC 7672, 2.2: with secure TLSA records, TLS is mandatory.
   if (security === 'secure' && hasNoTls)
     return {
@@ -106,14 +131,20 @@ function withoutCertificate(host: string, security: Security, hasNoTls: boolean)
 
 function verdictOf(host: string, results: TlsaResult[], security: Security): Verdict {
   const usable = results.filter(({ status }) => status !== 'unusable')
-  const isMatched = usable.some(({ status }) => status === 'matched')
+  const matched = usable.filter(({ status }) => status === 'matched')
   if (security === 'insecure') return ignored(host)
+  if (security === 'unknown') return notLookedUp(host)
   if (usable.length === 0)
     return {
       state: 'warning',
       problem: `Senders cannot use the TLSA records of ${host}: ${results[0]?.reason ?? ''}.`,
     }
-  if (!isMatched) return mismatch(host, usable, security)
+  if (matched.length === 0) return mismatch(host, usable, security)
+  if (matched.every(({ reason }) => reason !== null))
+    return {
+      state: 'warning',
+      problem: `Not every sender can use the TLSA records of ${host}: ${matched[0]?.reason}.`,
+    }
   if (security === 'secure') return { state: 'good', problem: null }
   return {
     state: 'unknown',

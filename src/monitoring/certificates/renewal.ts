@@ -15,6 +15,8 @@ function lifetimeOf({ validFrom, validTo }: CertificateDetail): number {
  * known.
  */
 export function renewalDueBefore(detail: CertificateDetail): number | null {
+  // The renewal of a certificate does not depend on the end of its issuers.
+  if (detail.endsWith !== undefined) return null
   const lifetime = lifetimeOf(detail)
   const third = lifetime <= MAX_AUTOMATIC_LIFETIME_MS ? lifetime / 3 : null
   const due = detail.renewedWithLeftMs ?? third

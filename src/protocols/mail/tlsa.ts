@@ -27,7 +27,7 @@ export type TlsaResult = {
 }
 
 /** RFC 7672, 3.1: DANE-TA(2) and DANE-EE(3) are for mail; PKIX usages 0 and 1 are not. */
-const DANE_TA = 2
+export const DANE_TA = 2
 const DANE_EE = 3
 const CERTIFICATE = 0
 const FULL = 0
