@@ -248,7 +248,7 @@ describe('STARTTLS', () => {
     [
       'smtp',
       'sent more data than the protocol allows',
-      { greeting: `220 ${'x'.repeat(3000)}\r\n`, replies: [] },
+      { greeting: `220 ${'x'.repeat(70_000)}\r\n`, replies: [] },
     ],
     [
       'smtp',

@@ -1,6 +1,6 @@
 import type { CertificateFacts } from '../../net/tls/certificate.ts'
 import type { TlsFacts } from '../../net/tls/probe-tls.ts'
-import { MAX_NAMES_SHOWN, nameOf, trustReasons } from '../../net/tls/trust-reasons.ts'
+import { MAX_NAMES_SHOWN, nameOf, trustReasons, WEAK_CODES } from '../../net/tls/trust-reasons.ts'
 import { endOf } from '../../net/tls/trusted-path.ts'
 import { DAY_MS } from '../../time.ts'
 
@@ -18,11 +18,14 @@ export function daysUntil(moment: Date): number {
  * certificate that is not trusted, or not for the host.
  */
 export function tlsWarnings(host: string, facts: TlsFacts): string[] {
+  const weak = facts.chain.flatMap(strengthWarnings)
+  // The weak certificate is named already.
+  const isExplained = weak.length > 0 && WEAK_CODES.has(facts.trustError ?? '')
   return [
     ...timeWarnings(facts),
     ...nameWarnings(host, facts),
-    ...trustReasons(facts),
-    ...facts.chain.flatMap(strengthWarnings),
+    ...(isExplained ? [] : trustReasons(facts)),
+    ...weak,
     ...protocolWarnings(facts),
   ]
 }

@@ -84,7 +84,7 @@ function haveNoMatch(results: TlsaResult[]): boolean {
 
 /**
  * The certificates that the server sent. The root of `chain` may be from our own store instead,
- * where senders do not look for it (RFC 7672, 3.1.2); a handshake without our roots shows it.
+ * where senders do not look for it (RFC 7672, 3.1.2). A handshake without our roots shows it.
  */
 async function sentChain(
   { chain }: TlsFacts,
@@ -95,7 +95,11 @@ async function sentChain(
   const mayBeOurs = chain.length > 1 && chain.at(-1)?.isSelfIssued
   if (!mayBeOurs || !records.some(({ usage }) => usage === DANE_TA)) return chain
   const again = await context.probe(host, 'smtp', { withoutRoots: true })
-  return 'facts' in again ? again.facts.chain : null
+  if ('fault' in again) return null
+  const { chain: sent, trustError } = again.facts
+  // Node loses a root that was sent before its issuer; the code shows it.
+  const isRootSent = sent.at(-1)?.isSelfIssued || trustError === 'SELF_SIGNED_CERT_IN_CHAIN'
+  return isRootSent ? chain : chain.slice(0, -1)
 }
 
 const NOT_DELIVERED = 'Senders that use DANE do not deliver there.'

@@ -21,7 +21,7 @@ export type TlsFacts = {
    * apart.
    */
   isTrusted: boolean
-  /** OpenSSL's code of the first thing that is wrong with the chain (`CERT_HAS_EXPIRED`). */
+  /** OpenSSL's code of something that is wrong with the chain (`CERT_HAS_EXPIRED`). */
   trustError: string | null
   /** The same in OpenSSL’s words (`certificate has expired`). */
   trustErrorText: string | null
@@ -45,7 +45,7 @@ export type TlsProbe = {
   target: Target
   port: number
   starttls?: StartTls | undefined
-  /** Trusts no root: then `chain` has only the certificates that the server sent. */
+  /** Trusts no root. */
   withoutRoots?: boolean | undefined
   signal: AbortSignal
 }

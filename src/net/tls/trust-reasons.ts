@@ -1,5 +1,6 @@
 import type { CertificateFacts } from './certificate.ts'
 import type { TlsFacts } from './probe-tls.ts'
+import { isRoot } from './trusted-path.ts'
 
 export const MAX_NAMES_SHOWN = 5
 
@@ -13,10 +14,16 @@ const MISSING_ISSUER = new Set([
 /** A certificate of the chain has expired or is not valid yet; its dates say which one. */
 const TIME_CODES = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'])
 
+const SELF_SIGNED = 'DEPTH_ZERO_SELF_SIGNED_CERT'
+const UNKNOWN_ROOT = 'SELF_SIGNED_CERT_IN_CHAIN'
+
+/** Keys and signatures that OpenSSL’s security level does not accept. */
+export const WEAK_CODES = new Set(['EE_KEY_TOO_SMALL', 'CA_KEY_TOO_SMALL', 'CA_MD_TOO_WEAK'])
+
 /** The other codes that a server can cause; the rest is shown in OpenSSL’s words. */
 const REASONS: Record<string, (facts: TlsFacts) => string> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: () => 'The certificate is self-signed, so clients do not trust it.',
-  SELF_SIGNED_CERT_IN_CHAIN: ({ chain }) =>
+  [SELF_SIGNED]: () => 'The certificate is self-signed, so clients do not trust it.',
+  [UNKNOWN_ROOT]: ({ chain }) =>
     `The chain ends at ${nameOf(chain.at(-1)?.subject)}, which is not a trusted root. Add private roots with NODE_EXTRA_CA_CERTS.`,
   INVALID_CA: wrongUse,
   INVALID_PURPOSE: wrongUse,
@@ -33,7 +40,7 @@ const REASONS: Record<string, (facts: TlsFacts) => string> = {
   EE_KEY_TOO_SMALL: () => 'The key of the certificate is too short. Use 2048 (RSA) or 256 (EC).',
   CA_KEY_TOO_SMALL: () => 'The key of an issuer is too short. Use another certificate authority.',
   CA_MD_TOO_WEAK: () =>
-    'An issuer is signed with an insecure digest (SHA-1 or MD5). Install its current certificate.',
+    'A certificate of the chain is signed with an insecure digest (SHA-1 or MD5). Reissue it.',
 }
 
 const SERVER_PURPOSES = new Set(['1.3.6.1.5.5.7.3.1', '2.5.29.37.0'])
@@ -66,6 +73,9 @@ export function trustReasons(facts: TlsFacts): string[] {
   const code = trustError ?? ''
   if (MISSING_ISSUER.has(code)) return [missingIssuer(facts)]
   if (TIME_CODES.has(code) && !last.isSelfIssued) return [missingIssuer(facts)]
+  // OpenSSL keeps the last of several errors.
+  if (TIME_CODES.has(code) && !isRoot(last))
+    return [REASONS[chain.length === 1 ? SELF_SIGNED : UNKNOWN_ROOT]?.(facts) ?? '']
   if (TIME_CODES.has(code) && chain.some((link) => !isValidNow(link))) return []
   return [REASONS[code]?.(facts) ?? `Clients do not trust the chain: ${trustErrorText}.`]
 }

@@ -31,6 +31,12 @@ export function endOf(path: Path): CertificateFacts {
   return path.reduce((first, other) => (other.validTo < first.validTo ? other : first))
 }
 
+/** Whether a certificate is a root of the trust store. */
+export function isRoot({ der }: CertificateFacts): boolean {
+  const { subject } = new X509Certificate(der)
+  return (rootsBySubject().get(subject) ?? []).some(({ raw }) => raw.equals(der))
+}
+
 function rootsFor(certificate: X509Certificate): X509Certificate[] {
   return (rootsBySubject().get(certificate.issuer) ?? []).filter(
     (root) => certificate.checkIssued(root) && certificate.verify(root.publicKey),

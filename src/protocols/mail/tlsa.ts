@@ -126,7 +126,10 @@ function whyUntrusted(path: readonly X509Certificate[], names: readonly string[]
   if (!names.some((name) => leaf.checkHost(name, { partialWildcards: false }) !== undefined))
     return `the certificate is not for ${names[0]}`
   const now = new Date()
-  if (path.some(({ validFromDate, validToDate }) => now < validFromDate || now > validToDate))
+  const anchor = path.at(-1)
+  // As in OpenSSL, an intermediate certificate that is the anchor may have expired.
+  const dated = path.filter((link) => link === leaf || link !== anchor || isSelfIssued(link))
+  if (dated.some(({ validFromDate, validToDate }) => now < validFromDate || now > validToDate))
     return 'a certificate of the chain is not valid now'
   if (path.some(({ keyUsage }) => keyUsage && !SERVER_PURPOSES.some((id) => keyUsage.includes(id))))
     return 'a certificate of the chain is not for servers'
@@ -134,6 +137,8 @@ function whyUntrusted(path: readonly X509Certificate[], names: readonly string[]
   const isBroken = issuers.some((issuer, index) => !path[index]?.verify(issuer.publicKey))
   return isBroken ? 'the signatures of the chain are not valid' : null
 }
+
+const isSelfIssued = ({ subject, issuer }: X509Certificate) => subject === issuer
 
 function whyUnusable({ usage, selector, matchingType, certificate }: TlsaRecord): string | null {
   if (usage !== DANE_TA && usage !== DANE_EE)
