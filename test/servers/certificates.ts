@@ -16,6 +16,8 @@ type Wish = {
   key?: KeyKind
   /** Signs itself without. */
   issuer?: Certified
+  /** Its key instead of a new one. */
+  sameKeyAs?: Certified
   isCa?: boolean
   /** Lines of the extension section in openssl’s configuration, before the others. */
   extensions?: string[]
@@ -61,16 +63,16 @@ export function makeCertificate(wish: Wish): Certified {
     file('serial', wish.serial ?? randomBytes(9).toString('hex').replace(/^./, '5'))
     file('ca.conf', CONFIG)
     file('extensions', extensions(isCa, altNames, wish.extensions ?? []))
+    if (wish.sameKeyAs) file('key.pem', wish.sameKeyAs.key)
     openssl(
       'req',
       '-new',
       '-nodes',
-      ...KEYS[key],
+      ...(wish.sameKeyAs ? ['-key', 'key.pem'] : KEYS[key]),
       '-utf8',
       '-subj',
       subject,
-      '-keyout',
-      'key.pem',
+      ...(wish.sameKeyAs ? [] : ['-keyout', 'key.pem']),
       '-out',
       'csr.pem',
     )

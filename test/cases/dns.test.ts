@@ -1,0 +1,51 @@
+import packet from 'dns-packet'
+import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
+import { dnssecLine } from '../../src/domains/lines/dnssec.ts'
+import { readAnswer } from '../../src/net/dns-wire.ts'
+import { mapResolver } from '../resolver.ts'
+import type { Records } from '../servers/dns-records.ts'
+import { runCases } from './run-cases.ts'
+
+type Aliases = {
+  /** The number of aliases in one answer, from n0.test on. */
+  count: number
+  /** Where the last one leads back to. */
+  backTo?: string
+  /** Whether the records come in reverse order. */
+  isReversed?: boolean
+}
+
+/** The addresses that an answer with many aliases has. */
+function followAliases({ count, backTo, isReversed = false }: Aliases) {
+  const last = backTo ?? `n${count}.test`
+  const chain = Array.from({ length: count }, (_, index) => ({
+    type: 'CNAME' as const,
+    name: `n${index}.test`,
+    ttl: 60,
+    data: index === count - 1 ? last : `N${index + 1}.test`,
+  }))
+  const end = { type: 'A' as const, name: `n${count}.test`, ttl: 60, data: '192.0.2.1' }
+  const answers = isReversed ? [end, ...chain.toReversed()] : [...chain, end]
+  const bytes = packet.encode({ type: 'response', answers })
+  const reading = readAnswer(bytes, 'n0.test', 'A')
+  if (!reading || 'failure' in reading) return { addresses: null }
+  const addresses = reading.records.map((record) => (record as { data?: unknown }).data)
+  return { addresses, aliases: reading.cnames.length }
+}
+
+runCases('aliases.json', followAliases)
+
+type Zone = { domain: string; records: Records; unsigned: string[] }
+
+/** The line “DNSSEC” for a domain; names outside `unsigned` are secured. */
+async function checkDnssec({ domain, records, unsigned }: Zone) {
+  const zone = { '. SOA': ['a. b. 1 2 3 4 5'], ...records }
+  const isSigned = (name: string) =>
+    !unsigned.some((each) => name === each || name.endsWith(`.${each}`))
+  const deps = { resolver: mapResolver(zone, {}, isSigned) } as unknown as DomainDeps
+  const name = { name: domain, unicode: domain } as never
+  const line = await dnssecLine.check(createDomainContext(name, deps, AbortSignal.timeout(30_000)))
+  return { state: line.state, isUsed: line.isUsed ?? true, summary: line.summary }
+}
+
+runCases('dnssec.json', checkDnssec)
