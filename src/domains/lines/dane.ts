@@ -73,7 +73,7 @@ async function checkHost(mailHost: MailHost, context: DomainContext): Promise<Fi
   return {
     ...verdict,
     evidence: results.map((result) => evidenceOf(lookup, result, chain !== null)),
-    proposals: isWrong && chain ? proposalsFor(lookup, chain, verdict.state, context) : [],
+    proposals: isWrong && chain ? proposalsFor(lookup, results, { chain, verdict, context }) : [],
   }
 }
 
@@ -180,27 +180,32 @@ function evidenceOf(
   return { label: `${name} TLSA`, value: formatTlsa(record), state }
 }
 
+type Basis = { chain: readonly CertificateFacts[]; verdict: Verdict; context: DomainContext }
+
 function proposalsFor(
-  { base, name, records }: { base: string; name: string; records: TlsaRecord[] },
-  [leaf]: readonly CertificateFacts[],
-  severity: LineState,
-  { registeredDomain: ours }: DomainContext,
+  { base, name }: TlsaLookup,
+  results: readonly TlsaResult[],
+  { chain: [leaf], verdict, context }: Basis,
 ): Proposal[] {
   const proposal = leaf && recommendedTlsa(leaf)
-  if (!proposal || registeredDomain(base) !== ours) return []
-  const published = records.map(formatTlsa)
+  if (!proposal || registeredDomain(base) !== context.registeredDomain) return []
   const value = formatTlsa(proposal)
-  const reason = 'It does not match the certificate that the server presents.'
+  const published = results.map(({ record, reason }) => ({
+    text: formatTlsa(record),
+    reason: reason
+      ? `Senders do not accept it: ${reason}.`
+      : 'It does not match the certificate that the server presents.',
+  }))
   return [
     propose({
       name,
       type: 'TLSA',
       line: 'dane',
-      severity: severity === 'bad' ? 'bad' : 'warning',
-      published,
+      severity: verdict.state === 'bad' ? 'bad' : 'warning',
+      published: published.map(({ text }) => text),
       value,
       changes: [
-        ...published.map((removed) => ({ removed, added: null, reason })),
+        ...published.map(({ text, reason }) => ({ removed: text, added: null, reason })),
         { removed: null, added: value, reason: 'The digest of the key that the server presents.' },
       ],
       caution: 'Publish the record of the next key before you change it, two TTLs earlier.',

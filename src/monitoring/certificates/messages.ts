@@ -166,7 +166,9 @@ const TEXTS: Record<
   untrusted: (place, { trustError, trustReason }) => ({
     title: `The certificate of ${place} is not trusted`,
     text: `The certificate chain of ${place} is not trusted (${trustError ?? 'no reason given'}). ${trustReason ?? ''}`.trim(),
-    nextStep: 'Install the full chain (fullchain.pem), not only the server’s own certificate.',
+    nextStep: trustReason
+      ? 'Replace the certificate or its chain as described, then reload the service.'
+      : 'Install the full chain (fullchain.pem), not only the server’s own certificate.',
   }),
 }
 

@@ -49,6 +49,8 @@ function leftAtRenewal(
   const left = Date.parse(before.validTo) - now.getTime()
   const isRegular =
     before.fingerprint256 !== observed.fingerprint256 &&
+    before.endsWith === undefined &&
+    observed.endsWith === undefined &&
     observed.validTo > before.validTo &&
     left > 0 &&
     left <= lifetimeOf(before) / 3
