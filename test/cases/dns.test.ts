@@ -43,7 +43,7 @@ async function checkDnssec({ domain, records, unsigned }: Zone) {
   const isSigned = (name: string) =>
     !unsigned.some((each) => name === each || name.endsWith(`.${each}`))
   const deps = { resolver: mapResolver(zone, {}, isSigned) } as unknown as DomainDeps
-  const name = { name: domain, unicode: domain } as never
+  const name = { kind: 'name', name: domain, unicode: domain } as const
   const line = await dnssecLine.check(createDomainContext(name, deps, AbortSignal.timeout(30_000)))
   return { state: line.state, isUsed: line.isUsed ?? true, summary: line.summary }
 }

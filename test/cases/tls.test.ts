@@ -35,8 +35,8 @@ async function check(input: Case) {
   for (const [name, { issuer, sameKeyAs, ...wish }] of Object.entries(input.certificates))
     made[name] = makeCertificate({
       ...wish,
-      ...(issuer && { issuer: made[issuer] as Certified }),
-      ...(sameKeyAs && { sameKeyAs: made[sameKeyAs] as Certified }),
+      ...(issuer && { issuer: made[issuer] }),
+      ...(sameKeyAs && { sameKeyAs: made[sameKeyAs] }),
     })
   const pem = (names: string[]) => names.map((name) => made[name]?.cert).join('')
   const certificate = { key: made[input.sends[0] ?? '']?.key ?? '', cert: pem(input.sends) }
@@ -71,7 +71,10 @@ async function check(input: Case) {
 const withoutDates = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d/g, 'DATE')
 const signalOf = () => AbortSignal.timeout(30_000)
 const depsOf = (host: string) =>
-  ({ resolver: mapResolver({ [`${host} A`]: ['127.0.0.1'] }), allowPrivate: true }) as CheckDeps
+  ({
+    resolver: mapResolver({ [`${host} A`]: ['127.0.0.1'] }),
+    allowPrivate: true,
+  }) as unknown as CheckDeps
 
 type Target = { host: string; isEnforced?: boolean; records?: Records }
 
@@ -82,7 +85,7 @@ async function lineOf(name: LineName, target: Target, ports: DomainDeps['ports']
     ...target.records,
   }
   const deps = { resolver: mapResolver(records), allowPrivate: true, ports }
-  const domain = { name: 'domain.test', unicode: 'domain.test' } as never
+  const domain = { kind: 'name', name: 'domain.test', unicode: 'domain.test' } as const
   const context = createDomainContext(domain, deps as unknown as DomainDeps, signalOf())
   const mode = target.isEnforced ? 'enforce' : 'none'
   const mtaSts = async () => ({ fetched: { policy: { mode } } }) as never

@@ -118,7 +118,7 @@ export function checkDane({ records, failures, isSigned, port, domain }: DaneWis
     ports: { smtp: port },
   } as unknown as DomainDeps
   const signal = AbortSignal.timeout(30_000)
-  return daneLine.check(createDomainContext({ name, unicode: name }, deps, signal))
+  return daneLine.check(createDomainContext({ kind: 'name', name, unicode: name }, deps, signal))
 }
 
 /** State of the line; `unused` for a domain without DANE. */

@@ -131,7 +131,7 @@ const CONNECTIONS: [string, () => Promise<unknown>][] = [
       const { pool, close } = openDatabase(
         `postgres://a:b@${address}:${port}/c?sslmode=verify-full`,
       )
-      await pool.query('select 1').finally(close)
+      await pool.query('select 1').finally(() => void close())
     },
   ],
   [
@@ -143,7 +143,7 @@ const CONNECTIONS: [string, () => Promise<unknown>][] = [
         bucket: 'b',
         prefix: '',
         endpoint: https().href,
-      } as never)
+      })
       return store.read('x')
     },
   ],
