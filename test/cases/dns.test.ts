@@ -13,10 +13,21 @@ type Aliases = {
   backTo?: string
   /** Whether the records come in reverse order. */
   isReversed?: boolean
+  /** Whether the resolver stopped at the last alias. */
+  isCut?: boolean
+  /** Whether the answer has an SOA record: the last alias leads to a name without addresses. */
+  hasSoa?: boolean
+}
+
+const SOA = {
+  type: 'SOA' as const,
+  name: 'test',
+  ttl: 60,
+  data: { mname: 'a', rname: 'b', serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5 },
 }
 
 /** The addresses that an answer with many aliases has. */
-function followAliases({ count, backTo, isReversed = false }: Aliases) {
+function followAliases({ count, backTo, isReversed, isCut, hasSoa }: Aliases) {
   const last = backTo ?? `n${count}.test`
   const chain = Array.from({ length: count }, (_, index) => ({
     type: 'CNAME' as const,
@@ -25,10 +36,17 @@ function followAliases({ count, backTo, isReversed = false }: Aliases) {
     data: index === count - 1 ? last : `N${index + 1}.test`,
   }))
   const end = { type: 'A' as const, name: `n${count}.test`, ttl: 60, data: '192.0.2.1' }
-  const answers = isReversed ? [end, ...chain.toReversed()] : [...chain, end]
-  const bytes = packet.encode({ type: 'response', answers })
+  const inOrder = isCut || hasSoa ? chain : [...chain, end]
+  const answers = isReversed ? inOrder.toReversed() : inOrder
+  const flags = packet.RECURSION_AVAILABLE
+  const bytes = packet.encode({
+    type: 'response',
+    flags,
+    answers,
+    authorities: hasSoa ? [SOA] : [],
+  })
   const reading = readAnswer(bytes, 'n0.test', 'A')
-  if (!reading || 'failure' in reading) return { addresses: null }
+  if (!reading || 'failure' in reading) return { addresses: null, failure: reading?.failure }
   const addresses = reading.records.map((record) => (record as { data?: unknown }).data)
   return { addresses, aliases: reading.cnames.length }
 }

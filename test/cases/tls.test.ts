@@ -7,6 +7,7 @@ import { certificateLines } from '../../src/domains/lines/certificates.ts'
 import { Fault } from '../../src/errors.ts'
 import { checkCertificates } from '../../src/monitoring/certificates/check.ts'
 import type { LineName } from '../../src/domains/shapes.ts'
+import type { DnsFailure } from '../../src/net/dns.ts'
 import { mapResolver } from '../resolver.ts'
 import { makeCertificate, type Certified } from '../servers/certificates.ts'
 import type { Records } from '../servers/dns-records.ts'
@@ -76,7 +77,7 @@ const depsOf = (host: string) =>
     allowPrivate: true,
   }) as unknown as CheckDeps
 
-type Target = { host: string; isEnforced?: boolean; records?: Records }
+type Target = Pick<Case, 'host' | 'isEnforced'> & Pick<ServerCase, 'records' | 'failures'>
 
 async function lineOf(name: LineName, target: Target, ports: DomainDeps['ports']) {
   const records = {
@@ -84,7 +85,7 @@ async function lineOf(name: LineName, target: Target, ports: DomainDeps['ports']
     [`${target.host} A`]: ['127.0.0.1'],
     ...target.records,
   }
-  const deps = { resolver: mapResolver(records), allowPrivate: true, ports }
+  const deps = { resolver: mapResolver(records, target.failures), allowPrivate: true, ports }
   const domain = { kind: 'name', name: 'domain.test', unicode: 'domain.test' } as const
   const context = createDomainContext(domain, deps as unknown as DomainDeps, signalOf())
   const mode = target.isEnforced ? 'enforce' : 'none'
@@ -101,10 +102,11 @@ type ServerCase = {
   /** The server’s lines, one after another: its greeting, and a reply to each request. */
   says?: string[]
   records?: Records
+  failures?: Record<string, DnsFailure>
 }
 
 /** A line of the domain page for a server that speaks these lines, without TLS. */
-async function checkServer({ line, says = [], records = {} }: ServerCase) {
+async function checkServer({ line, says = [], records = {}, failures = {} }: ServerCase) {
   const [greeting = '', ...replies] = says
   const script = { greeting, replies: replies.map((say) => ({ to: /./, say })) }
   const server = await (replies.length > 0
@@ -116,7 +118,7 @@ async function checkServer({ line, says = [], records = {} }: ServerCase) {
       state,
       isUsed = true,
       summary,
-    } = await lineOf(line, { host: 'mx.test', records }, ports)
+    } = await lineOf(line, { host: 'mx.test', records, failures }, ports)
     return { state, isUsed, summary }
   } catch (error) {
     if (error instanceof Fault) return { state: 'fault', summary: error.message }

@@ -2,6 +2,7 @@ import { daysUntil, tlsWarnings } from '../../diagnostics/tls/tls-warnings.ts'
 import { joinItems } from '../../protocols/advice.ts'
 import type { Fault } from '../../errors.ts'
 import { dataOf } from '../../net/dns.ts'
+import { dnsFailureOf } from '../../protocols/dns-queries.ts'
 import type { TlsFacts } from '../../net/tls/probe-tls.ts'
 import { NOT_SERVED } from '../../net/tls/starttls.ts'
 import { endOf } from '../../net/tls/trusted-path.ts'
@@ -52,9 +53,12 @@ async function checkService(
   { service, what }: Service,
   context: DomainContext,
 ): Promise<LineResult> {
-  const hosts = await hostsOf(service, context)
-  if (hosts === null)
+  const found = await hostsOf(service, context)
+  if ('failure' in found)
+    return { state: 'unknown', summary: `${found.failure} could not be looked up.` }
+  if ('isDeclined' in found)
     return unused(`The domain offers no ${what}: the target of its SRV record is “.”.`)
+  const { hosts } = found
   if (hosts.length === 0) return unused(`The domain has no ${what}.`)
   const isEnforced = service === 'smtp' && (await enforcesTls(context))
   const probed = hosts.slice(0, MAX_PROBED_HOSTS)
@@ -96,39 +100,45 @@ function summarize(findings: Finding[], omitted: number, port: number): LineResu
   }
 }
 
-/** @returns null for a service that the domain says it does not offer */
-async function hostsOf(service: ServiceName, context: DomainContext): Promise<string[] | null> {
+type Hosts = { hosts: string[] } | { isDeclined: true } | { failure: string }
+
+async function hostsOf(service: ServiceName, context: DomainContext): Promise<Hosts> {
   const { name } = context
   if (service === 'https') {
     const { addresses, failure } = await context.addressesOf(name)
-    return addresses.length > 0 || failure ? [name] : []
+    return { hosts: addresses.length > 0 || failure ? [name] : [] }
   }
+  const announced = service === 'smtp' ? { hosts: [] } : await announcedHosts(service, context)
+  if (!('hosts' in announced) || announced.hosts.length > 0) return announced
+  const { receives, error } = await context.mailUse()
+  if (receives === 'unknown') return { failure: `The MX records of ${name} (${error})` }
   const { hosts } = await context.mailHosts()
-  const exchanges = hosts.filter(({ addresses }) => addresses.length > 0).map(({ host }) => host)
-  if (service === 'smtp') return exchanges
-  const announced = await announcedHosts(service, context)
-  if (announced === null || announced.length > 0) return announced
+  const exchanges = hosts
+    .filter(({ addresses, failure }) => addresses.length > 0 || failure !== null)
+    .map(({ host }) => host)
+  if (service === 'smtp') return { hosts: exchanges }
   // Providers’ MX hosts take no mail from users.
-  return exchanges.filter((host) => registeredDomain(host) === context.registeredDomain)
+  return { hosts: exchanges.filter((host) => registeredDomain(host) === context.registeredDomain) }
 }
 
 /**
- * RFC 6186: the hosts that the domain names for its users. Null for a target of `.`, which says that
- * there is no such service (3.4).
+ * RFC 6186: the hosts that the domain names for its users. With the target `.` it declines to offer
+ * the service (3.4).
  */
-async function announcedHosts(
-  service: ServiceName,
-  context: DomainContext,
-): Promise<string[] | null> {
-  const label = service === 'imaps' ? '_imaps' : '_submission'
-  const answer = await context.queries.query(`${label}._tcp.${context.name}`, 'SRV')
+async function announcedHosts(service: ServiceName, context: DomainContext): Promise<Hosts> {
+  const name = `${service === 'imaps' ? '_imaps' : '_submission'}._tcp.${context.name}`
+  const answer = await context.queries.query(name, 'SRV')
+  const failure = dnsFailureOf(answer)
+  if (failure) return { failure: `${name} (${failure})` }
   const records = dataOf(answer, 'SRV').map(({ port, target }) => ({
     port,
     host: target.toLowerCase().replace(/\.$/, ''),
   }))
-  if (records.length > 0 && records.every(({ host }) => host === '')) return null
-  const hosts = records.filter(({ port }) => port === SERVICES[service].port)
-  return [...new Set(hosts.map(({ host }) => host))].filter((host) => host !== '')
+  if (records.length > 0 && records.every(({ host }) => host === '')) return { isDeclined: true }
+  const hosts = records
+    .filter(({ port, host }) => port === SERVICES[service].port && host !== '')
+    .map(({ host }) => host)
+  return { hosts: [...new Set(hosts)] }
 }
 
 /** Whether senders insist on a valid certificate (MTA-STS in mode `enforce`). */

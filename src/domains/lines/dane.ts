@@ -13,7 +13,7 @@ import type { DomainContext, MailHost } from '../domain-context.ts'
 import { propose, type Proposal } from '../fixes/proposal.ts'
 import type { Evidence, LineState } from '../shapes.ts'
 import { obstacleOf } from './certificates.ts'
-import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { counted, unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
 import { lookUpTlsa, type Security, type TlsaLookup } from './tlsa-lookup.ts'
 
 type Verdict = { state: LineState; problem: string | null }
@@ -22,6 +22,8 @@ type Finding = Verdict & { evidence: Evidence[]; proposals: Proposal[] }
 export const daneLine: Line = { name: 'dane', title: 'DANE', check: checkDane }
 
 async function checkDane(context: DomainContext): Promise<LineResult> {
+  const { receives, error } = await context.mailUse()
+  if (receives === 'unknown') return unanswered('The MX records', error ?? 'no answer')
   const { hosts } = await context.mailHosts()
   const found = await Promise.all(hosts.map((host) => checkHost(host, context)))
   const findings = found.filter((finding) => finding !== null)

@@ -59,6 +59,11 @@ async function smtp(talk: Conversation, socket: Socket): Promise<void> {
   talk.send(`EHLO ${addressLiteral(socket)}\r\n`)
   const extensions = await smtpReply(talk, '250', 'The mail server rejected EHLO.', /^50/)
   if (!extensions.some((line) => /^250[ -]STARTTLS\s*$/i.test(line))) {
+    // Cisco firewalls overwrite the keyword, here or at the server.
+    if (extensions.some((line) => /^250[ -]X{7}A\s*$/.test(line)))
+      throw upstreamRejected('A firewall on the way removes STARTTLS (“XXXXXXXA”).', undefined, {
+        code: NOT_SERVED,
+      })
     throw upstreamRejected('The mail server does not offer STARTTLS.')
   }
   talk.send('STARTTLS\r\n')
