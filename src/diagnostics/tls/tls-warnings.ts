@@ -1,6 +1,6 @@
 import type { CertificateFacts } from '../../net/tls/certificate.ts'
 import type { TlsFacts } from '../../net/tls/probe-tls.ts'
-import { MAX_NAMES_SHOWN, nameOf, trustReasons, WEAK_CODES } from '../../net/tls/trust-reasons.ts'
+import { MAX_NAMES_SHOWN, nameOf, trustReasons, WEAK_REASONS } from '../../net/tls/trust-reasons.ts'
 import { endOf } from '../../net/tls/trusted-path.ts'
 import { DAY_MS } from '../../time.ts'
 
@@ -19,12 +19,12 @@ export function daysUntil(moment: Date): number {
  */
 export function tlsWarnings(host: string, facts: TlsFacts): string[] {
   const weak = facts.chain.flatMap(strengthWarnings)
-  // The weak certificate is named already.
-  const isExplained = weak.length > 0 && WEAK_CODES.has(facts.trustError ?? '')
+  // `weak` names the certificate.
+  const isKnown = (reason: string) => weak.length > 0 && WEAK_REASONS.has(reason)
   return [
     ...timeWarnings(facts),
     ...nameWarnings(host, facts),
-    ...(isExplained ? [] : trustReasons(facts)),
+    ...trustReasons(facts).filter((reason) => !isKnown(reason)),
     ...weak,
     ...protocolWarnings(facts),
   ]
