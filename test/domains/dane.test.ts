@@ -51,6 +51,7 @@ const RELYING_ON_A_KEY = [
   'intermediate 2 1 0 root',
   'alone 2 1 0 issuer',
   'foreign without root 2 1 0 stranger',
+  'self-signed 2 1 0 leaf',
 ]
 const relying = (row: Row): Row =>
   RELYING_ON_A_KEY.includes(`${row.chain} ${row.records[0]}`)
@@ -62,6 +63,7 @@ const TABLE: Row[] = [
   ...grid([2], [0, 1], ['leaf', 'issuer', 'root'], ['intermediate', 'root']).map(relying),
   ...grid([2], [0], ['leaf', 'issuer', 'root'], ['alone']).map(relying),
   ...grid([2, 3], [1], ['leaf'], ['self-signed', 'expired leaf', 'other host', 'for clients']),
+  ...grid([2], [0], ['leaf'], ['self-signed']).map(relying),
   ...grid([2], [1], ['issuer'], ['expired leaf', 'future leaf', 'other host', 'wildcard']),
   ...grid([2], [1], ['issuer'], ['common name', 'for clients']),
   ...grid([2], [1], ['issuer'], ['partial wildcard']).map((row) => ({
@@ -80,6 +82,8 @@ const TABLE: Row[] = [
     ['3 1 1 leaf', '3 1 2 issuer'],
     ['3 1 1 issuer', '3 1 2 leaf'],
     ['3 0 1 leaf', '3 1 2 issuer'],
+    ['3 1 1 leaf', '3 1 2 leaf'],
+    ['3 1 1 leaf', '3 1 2 issuer', '3 1 2 leaf'],
     ['3 1 0 issuer', '3 1 1 leaf'],
     ['2 1 1 issuer', '2 1 2 root'],
     ['3 1 1 issuer', '2 1 1 issuer'],

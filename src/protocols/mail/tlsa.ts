@@ -50,11 +50,14 @@ export function compareTlsa(
   chain: readonly TlsaCertificate[],
   names: readonly string[],
 ): TlsaResult[] {
-  const usable = records.filter((record) => whyUnusable(record) === null)
-  return records.map((record) => {
-    const unusable = whyUnusable(record) ?? whyOutranked(record, usable)
+  const results = records.map((record): TlsaResult => {
+    const unusable = whyUnusable(record)
     if (unusable !== null) return { record, status: 'unusable', reason: unusable }
     return { record, ...(record.usage === DANE_EE ? matchEnd : matchAnchor)(record, chain, names) }
+  })
+  return results.map((result) => {
+    const reason = whyOutranked(result.record, results)
+    return reason === null ? result : { record: result.record, status: 'unusable', reason }
   })
 }
 
@@ -80,18 +83,19 @@ function matchAnchor(
     const reason = whyUntrusted(path, names)
     return reason === null ? MATCHED : { status: 'mismatched', reason }
   }
+  const own = leaf && isSame(record, leaf) ? OWN_CERTIFICATE : null
   const signed = signedByKey(record, sent)
-  if (signed) {
-    const reason = whyUntrusted(signed, names)
-    if (reason !== null) return { status: 'mismatched', reason }
-    return { status: 'matched', reason: 'the server does not send the certificate of this key' }
-  }
-  if (!leaf || !isSame(record, leaf)) return MISMATCHED
+  if (!signed) return { status: 'mismatched', reason: own }
+  const reason = whyUntrusted(signed, names)
+  if (reason !== null) return { status: 'mismatched', reason }
   return {
-    status: 'mismatched',
-    reason: 'usage 2 is for an issuer, and this is the server’s own certificate; use usage 3',
+    status: 'matched',
+    reason: own ?? 'the server does not send the certificate of this key',
   }
 }
+
+const OWN_CERTIFICATE =
+  'usage 2 is for an issuer, and this is the server’s own certificate; use usage 3'
 
 /** RFC 7671, 5.2.3: a whole certificate in the DNS need not be sent by the server as well. */
 function pathToUnsent(record: TlsaRecord, sent: readonly X509Certificate[]) {
@@ -161,21 +165,24 @@ function isCertificate(der: Buffer): boolean {
   }
 }
 
-/** RFC 7671, 9: of digests for the same usage and selector, senders use only the strongest. */
+/**
+ * RFC 7671, 9: of digests for the same usage and selector, senders use only the strongest. That
+ * matters when it does not match.
+ */
 function whyOutranked(
   { usage, selector, matchingType }: TlsaRecord,
-  usable: readonly TlsaRecord[],
+  results: readonly TlsaResult[],
 ): string | null {
-  const isOutranked =
-    matchingType !== FULL &&
-    matchingType !== SHA_512 &&
-    usable.some(
-      (other) =>
-        other.usage === usage && other.selector === selector && other.matchingType === SHA_512,
-    )
-  return isOutranked
-    ? `senders prefer the record ${usage} ${selector} ${SHA_512} with a stronger digest`
-    : null
+  if (matchingType === FULL || matchingType === SHA_512) return null
+  const stronger = results.filter(
+    ({ record, status }) =>
+      status !== 'unusable' &&
+      record.usage === usage &&
+      record.selector === selector &&
+      record.matchingType === SHA_512,
+  )
+  if (stronger.length === 0 || stronger.some(({ status }) => status === 'matched')) return null
+  return `senders prefer the record ${usage} ${selector} ${SHA_512} with a stronger digest`
 }
 
 function isSame(record: TlsaRecord, certificate: TlsaCertificate): boolean {
