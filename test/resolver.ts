@@ -8,11 +8,13 @@ export type MapResolver = Resolver & {
 
 /**
  * A resolver without a network: records in the text of zone files, and failures by `name TYPE` or
- * `name *`, where a name may begin with `*.` (anything below it), or `*` for every question.
+ * `name *`, where a name may begin with `*.` (anything below it), or `*` for every question. It sets
+ * AD when each name of the answer `isSigned`.
  */
 export function mapResolver(
   records: Records = {},
   failures: Record<string, DnsFailure> = {},
+  isSigned: (name: string) => boolean = () => false,
 ): MapResolver {
   const asked: string[] = []
   return {
@@ -24,7 +26,7 @@ export function mapResolver(
       await Promise.resolve()
       const failure = signal?.aborted ? 'ABORTED' : failureFor(failures, name.toLowerCase(), type)
       if (failure) return { status: 'FAILED', failure, server: 'map', ms: 0 }
-      return answerFrom(records, name, type)
+      return answerFrom(records, name, type, isSigned)
     },
   }
 }
@@ -40,20 +42,26 @@ function failureFor(
   return keys.map((key) => failures[key]).find((failure) => failure !== undefined)
 }
 
-function answerFrom(records: Records, name: string, type: RecordType): DnsAnswer {
+function answerFrom(
+  records: Records,
+  name: string,
+  type: RecordType,
+  isSigned: (name: string) => boolean,
+): DnsAnswer {
   const { rcode, answers } = findAnswer(records, name, type)
   const found = answers.map(({ key, text }) => parseRecord(key, text, 300))
+  const cnames =
+    type === 'CNAME'
+      ? []
+      : found.flatMap((record) => (record.type === 'CNAME' ? [record.data] : []))
   return {
     status: rcode === 0 ? 'NOERROR' : 'NXDOMAIN',
     records: found
       .filter((record) => record.type === type)
       .map((record) => ({ ...record, ttl: 300 })),
-    cnames:
-      type === 'CNAME'
-        ? []
-        : found.flatMap((record) => (record.type === 'CNAME' ? [record.data] : [])),
+    cnames,
     ttl: 300,
-    isAuthenticated: false,
+    isAuthenticated: [name, ...cnames].every(isSigned),
     isAuthoritative: false,
     server: 'map',
     ms: 0,

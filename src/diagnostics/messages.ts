@@ -33,6 +33,7 @@ export const mailAuth = {
 
 export const certificate = {
   expired: 'The certificate has expired. Renew it.',
+  issuerExpired: 'A certificate of the chain has expired. Install the current chain.',
   wrongHost: 'The certificate is for another host.',
   untrusted: 'The certificate isn’t trusted.',
   trusted: (daysLeft: number) =>

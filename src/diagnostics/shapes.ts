@@ -99,11 +99,13 @@ export const TlsResult = Type.Object({
   domain: Type.String({ description: 'The checked host, in A-labels, or the address.' }),
   ...certificate,
   daysRemaining: Type.Integer({
-    description: 'Whole days until `validTo`, rounded down. Negative after expiry.',
+    description:
+      'Whole days until the first certificate of the chain expires, rounded down. Negative after expiry.',
   }),
-  isExpired: Type.Boolean(),
+  isExpired: Type.Boolean({ description: 'Whether a certificate of the chain has expired.' }),
   subjectAltNames: Type.Array(Type.String(), {
-    description: 'Names and addresses in the certificate.',
+    description:
+      'Names and addresses in the certificate. Other kinds have a prefix, such as `email:`, or `DNS:` for an address as a DNS name.',
   }),
   protocol: Type.String(),
   cipher: Type.Object({

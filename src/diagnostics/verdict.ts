@@ -37,9 +37,13 @@ export function tlsVerdict({
   isExpired,
   hostnameMatches,
   daysRemaining,
+  validTo,
   warnings,
 }: TlsResult): Verdict {
-  if (isExpired) return { state: 'bad', sentence: certificate.expired }
+  if (isExpired) {
+    const isOwn = Date.parse(validTo) < Date.now()
+    return { state: 'bad', sentence: isOwn ? certificate.expired : certificate.issuerExpired }
+  }
   if (!hostnameMatches) return { state: 'bad', sentence: certificate.wrongHost }
   if (!authorized) return { state: 'bad', sentence: certificate.untrusted }
   const trusted = certificate.trusted(daysRemaining)

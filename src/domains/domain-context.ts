@@ -13,7 +13,7 @@ import { canonical, isAllowed, parseHost, type DomainName } from '../net/address
 import { dataOf, type DnsAnswer, type DnsFailure, type Resolver } from '../net/dns.ts'
 import { checkTarget } from '../net/guard.ts'
 import { getSmall } from '../net/http/get-small.ts'
-import { probeTls, type TlsFacts } from '../net/tls/probe-tls.ts'
+import { probeTls, type TlsFacts, type TlsProbe } from '../net/tls/probe-tls.ts'
 import type { StartTls } from '../net/tls/starttls.ts'
 import { createDnsQueries, dnsFailureOf, type DnsQueries } from '../protocols/dns-queries.ts'
 import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
@@ -60,11 +60,13 @@ export type MailHost = {
   /** Where a CNAME leads; an MX must not be an alias (RFC 5321, 5.1). */
   alias: string | null
   failure: DnsFailure | null
-  /** Whether DNSSEC secures the addresses, and the CNAMEs on the way to them. */
-  isAuthenticated: boolean
+  /** The answer that the addresses are from. Of A and AAAA one may have failed. */
+  answer: DnsAnswer
 }
 
 export type MailHosts = { hosts: MailHost[]; omittedHosts: number }
+
+type ProbeOptions = Pick<TlsProbe, 'withoutRoots'>
 
 /** The result of one connection: what was found, or why there was none. */
 export type Probe = { facts: TlsFacts } | { fault: Fault }
@@ -98,7 +100,7 @@ export type DomainContext = DomainName & {
    */
   isValidated: (answer: DnsAnswer) => Promise<boolean>
   addressesOf: (host: string) => Promise<MailHost>
-  probe: (host: string, service: ServiceName) => Promise<Probe>
+  probe: (host: string, service: ServiceName, options?: ProbeOptions) => Promise<Probe>
 }
 
 export function createDomainContext(
@@ -150,9 +152,9 @@ export function createDomainContext(
       return root.status === 'NOERROR' && root.isAuthenticated && root.server === server
     },
     addressesOf,
-    probe: (host, service) =>
-      remember(probes, `${host} ${service}`, () =>
-        probe(host, service, { ...guarded, ports: deps.ports }, patienceOf(signal)),
+    probe: (host, service, options = {}) =>
+      remember(probes, `${host} ${service} ${options.withoutRoots}`, () =>
+        probe(host, service, { ...guarded, ...options, ports: deps.ports }, patienceOf(signal)),
       ),
   }
 }
@@ -193,19 +195,23 @@ async function lookUpHost(host: string, queries: DnsQueries): Promise<MailHost> 
   const all = [...dataOf(v4, 'A'), ...dataOf(v6, 'AAAA')].map(canonical)
   const addresses = [...new Set(all)]
   const aliases = [v4, v6].flatMap((answer) => (answer.status === 'FAILED' ? [] : answer.cnames))
+  const answered = [v4, v6].filter((answer) => answer.status !== 'FAILED')
+  const withAddresses = answered.filter(({ records }) => records.length > 0)
   return {
     host,
     addresses: addresses.slice(0, MAX_ADDRESSES_PER_HOST),
     omittedAddresses: Math.max(0, addresses.length - MAX_ADDRESSES_PER_HOST),
     alias: aliases.at(-1) ?? null,
     failure: addresses.length > 0 ? null : (dnsFailureOf(v4) ?? dnsFailureOf(v6)),
-    isAuthenticated: [v4, v6].every(
-      (answer) => answer.status !== 'FAILED' && answer.isAuthenticated,
-    ),
+    answer:
+      withAddresses.find(({ isAuthenticated }) => isAuthenticated) ??
+      withAddresses[0] ??
+      answered[0] ??
+      v4,
   }
 }
 
-type ProbeDeps = {
+type ProbeDeps = ProbeOptions & {
   resolver: Resolver
   allowPrivate: PrivateTargets
   ports: DomainDeps['ports']
@@ -214,14 +220,15 @@ type ProbeDeps = {
 async function probe(
   host: string,
   service: ServiceName,
-  { ports, ...guarded }: ProbeDeps,
+  { ports, withoutRoots, ...guarded }: ProbeDeps,
   signal: AbortSignal,
 ): Promise<Probe> {
   const settings: { port: number; starttls?: StartTls } = SERVICES[service]
   try {
     const target = await checkTarget(parseHost(host), guarded, signal)
     const port = ports?.[service] ?? settings.port
-    return { facts: await probeTls({ target, port, starttls: settings.starttls, signal }) }
+    const { starttls } = settings
+    return { facts: await probeTls({ target, port, starttls, withoutRoots, signal }) }
   } catch (fault) {
     if (fault instanceof Fault) return { fault }
     throw fault

@@ -34,7 +34,8 @@ const MAX_NAME_SERVERS = 8
 const MAX_ADDRESSES_PER_SERVER = 2
 /** Names above the asked one that are tried as the zone. */
 const MAX_LABELS_ABOVE = 10
-const MAX_ALIASES = 4
+/** Resolvers follow 8 to 17. */
+const MAX_ALIASES = 17
 /** Milliseconds for one try at one address. */
 const TRY_TIMEOUT_MS = 1_500
 
@@ -42,7 +43,8 @@ const TRY_TIMEOUT_MS = 1_500
  * Asks the name servers of the zone that contains a name, each directly and without recursion, so
  * that no cache is in between. Follows CNAMEs into other zones. The name servers come from a
  * stranger’s records, so their addresses are checked like any other target.
- * @throws Fault `upstream_unreachable` when the zone could not be looked up
+ * @throws Fault `upstream_unreachable` when the zone could not be looked up, or behind too many
+ *   aliases
  */
 export async function queryAuthoritative(
   name: string,
@@ -56,7 +58,12 @@ export async function queryAuthoritative(
     seen.add(at)
     const found = await queryZone(at, type, deps, signal)
     const alias = aliasOf(found.answers)
-    if (alias === null || seen.has(alias) || seen.size > MAX_ALIASES) return found
+    if (alias === null || seen.has(alias)) return found
+    if (seen.size > MAX_ALIASES)
+      throw new Fault(
+        'upstream_unreachable',
+        `${name} leads through more than ${MAX_ALIASES} aliases, more than resolvers follow.`,
+      )
     at = alias
   }
 }

@@ -26,8 +26,8 @@ export type QueryOptions = {
 }
 
 /**
- * Why a query has no answer: RCODEs, then reasons of our own. `BADNAME`: not a DNS name. `ABORTED`:
- * the caller's signal.
+ * Why a query has no answer: RCODEs, then reasons of our own. `ALIASES`: the resolver did not follow
+ * all aliases. `BADNAME`: not a DNS name. `ABORTED`: the caller's signal.
  */
 export type DnsFailure =
   | 'SERVFAIL'
@@ -35,6 +35,7 @@ export type DnsFailure =
   | 'FORMERR'
   | 'NOTIMP'
   | 'OTHER'
+  | 'ALIASES'
   | 'TIMEOUT'
   | 'NETWORK'
   | 'ABORTED'

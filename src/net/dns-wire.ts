@@ -9,8 +9,11 @@ import type { DnsFailure, DnsRecord, QueryOptions, RecordType } from './dns-reco
 /** RFC 9715: the size that fits an unfragmented datagram on every path. */
 const UDP_PAYLOAD_BYTES = 1232
 const HEADER_BYTES = 12
-/** Longer chains are a mistake or an attack; resolvers give up near here as well. */
-const MAX_CNAMES = 8
+/**
+ * Some resolvers follow no more aliases than this, and answer with those alone. An answer that the
+ * end of a chain has no records has an SOA record (RFC 2308, 2.2).
+ */
+const MIN_CUT_CHAIN = 7
 
 /** The content of a packet that is known to answer the query. */
 export type Reading =
@@ -118,7 +121,10 @@ export function readAnswer(bytes: Buffer, name: string, type: RecordType): Readi
   if (decoded.additionals.some((record) => record.type === 'OPT' && record.extendedRcode !== 0)) {
     return { failure: 'OTHER' }
   }
-  const { records, chain } = follow(decoded.answers.filter(isRecord), name, type)
+  const { records, chain, isLoop } = follow(decoded.answers.filter(isRecord), name, type)
+  const isCut = records.length === 0 && chain.length >= MIN_CUT_CHAIN && !isLoop
+  const soa = decoded.authorities.some((record) => record.type === 'SOA')
+  if (isCut && !soa && decoded.flag_ra) return { failure: 'ALIASES' }
   const used = [...chain, ...records]
   const ttl =
     records.length > 0
@@ -159,23 +165,27 @@ function isRecord(record: PacketAnswer): record is DataRecord {
   return true
 }
 
-/** Follows CNAMEs through the answer section; a loop, or too long a chain, ends in no records. */
+/**
+ * Follows CNAMEs through the answer section, as far as the resolver did; a loop ends in no records.
+ */
 function follow(
   all: DataRecord[],
   name: string,
   type: RecordType,
-): { records: DataRecord[]; chain: DataRecord[] } {
+): { records: DataRecord[]; chain: DataRecord[]; isLoop: boolean } {
+  const byOwner = Map.groupBy(all, (record) => nameKey(record.name))
   const chain: DataRecord[] = []
   const seen = new Set<string>()
   let owner = nameKey(name)
   for (;;) {
-    const here = all.filter((record) => nameKey(record.name) === owner)
+    const here = byOwner.get(owner) ?? []
     const alias = type === 'CNAME' ? undefined : here.find((record) => record.type === 'CNAME')
-    if (!alias) return { records: here.filter((record) => record.type === type), chain }
+    if (!alias)
+      return { records: here.filter((record) => record.type === type), chain, isLoop: false }
     seen.add(owner)
     chain.push(alias)
     owner = nameKey(String(alias.data))
-    if (seen.has(owner) || chain.length > MAX_CNAMES) return { records: [], chain }
+    if (seen.has(owner)) return { records: [], chain, isLoop: true }
   }
 }
 

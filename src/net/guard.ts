@@ -4,6 +4,8 @@ import { Fault } from '../errors.ts'
 import { onAbort } from './abort.ts'
 import { canonical, classify, isAllowed, type Host } from './address.ts'
 import { dataOf, type DnsAnswer, type Resolver } from './dns.ts'
+// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer
+import './tls/short-hello.ts'
 
 /** Where we may connect: addresses that were checked, never to be looked up again. */
 export type Target = {

@@ -367,7 +367,9 @@ function createTransfers({ maxMailBytes, maxTotalBytes, transferMs }: SmtpServer
 
 function readCertificate({ cert, key }: { cert: string; key: string }) {
   try {
-    return { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' as const }
+    const pem = { cert: readFileSync(cert), key: readFileSync(key) }
+    // A server chooses from what the client offers, so it can accept the hybrid groups.
+    return { ...pem, minVersion: 'TLSv1.2' as const, ecdhCurve: 'auto' }
   } catch (cause) {
     throw new Fault(
       'invalid_request',

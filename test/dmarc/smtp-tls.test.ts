@@ -1,7 +1,11 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as secure } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTls } from '../../src/net/tls/starttls.ts'
 import { makeCertificate } from '../servers/certificates.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
@@ -46,6 +50,15 @@ describe('the SMTP server with a certificate', () => {
     expect(transcript).toContain(`CN=${REPORT_DOMAIN}`)
     const { reports } = (await portreeve.ask(`domains/${id}/reports`, alice)).body.data
     expect(reports).toMatchObject([{ reportId: 'encrypted', via: 'smtp' }])
+  })
+
+  it('accepts hybrid key exchange, which our own connections do not offer', async () => {
+    const socket = connect(portreeve.smtpPort, '127.0.0.1')
+    await startTls('smtp', socket, AbortSignal.timeout(10_000))
+    const secured = secure({ socket, ecdhCurve: 'X25519MLKEM768', rejectUnauthorized: false })
+    await once(secured, 'secureConnect')
+    expect(secured.getProtocol()).toBe('TLSv1.3')
+    secured.destroy()
   })
 
   it('does not relay over STARTTLS, and still accepts mail without it', async () => {

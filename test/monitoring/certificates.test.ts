@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { certificateAlert } from '../../src/monitoring/certificates/messages.ts'
 import { stateOf, warnAt } from '../../src/monitoring/certificates/check.ts'
 import type { TlsFacts } from '../../src/net/tls/probe-tls.ts'
 import { makeCertificate } from '../servers/certificates.ts'
@@ -92,7 +93,13 @@ const NOW = new Date('2026-11-21T12:00:00Z')
 function facts(life: number, left: number, more: Partial<TlsFacts> = {}): TlsFacts {
   const validTo = new Date(NOW.getTime() + left * DAY)
   const leaf = { validFrom: new Date(validTo.getTime() - life * DAY), validTo }
-  return { chain: [leaf], hostnameMatches: true, isTrusted: true, ...more } as unknown as TlsFacts
+  return {
+    chain: [leaf],
+    path: [leaf],
+    hostnameMatches: true,
+    isTrusted: true,
+    ...more,
+  } as unknown as TlsFacts
 }
 
 describe('the state of a certificate', () => {
@@ -117,6 +124,50 @@ describe('the state of a certificate', () => {
     expect(stateOf(facts(90, 1, { hostnameMatches: false }), NOW)).toBe('wrong-host')
     expect(stateOf(facts(90, 1, { isTrusted: false }), NOW)).toBe('untrusted')
     expect(stateOf(facts(90, 100), NOW)).toBe('not-yet-valid')
+  })
+
+  it('is that of the certificate of its path that ends first', () => {
+    const issuer = { validFrom: new Date(NOW.getTime() - 900 * DAY), validTo: NOW }
+    const ending = (left: number) => ({
+      path: [
+        ...facts(90, 60).path,
+        { ...issuer, validTo: new Date(NOW.getTime() + left * DAY) },
+      ] as never,
+    })
+    expect(stateOf(facts(90, 60, ending(20)), NOW)).toBe('expiring')
+    expect(stateOf(facts(90, 60, ending(0)), NOW)).toBe('expired')
+    expect(stateOf(facts(90, 60, ending(30)), NOW)).toBe('valid')
+  })
+
+  it.each([
+    [
+      'expiring',
+      { endsWith: 'R3' },
+      'The issuer certificate “R3” of a.test, port 443 expires in 9 days',
+    ],
+    ['expired', { endsWith: 'R3' }, 'The issuer certificate “R3” of a.test, port 443 has expired'],
+    ['expired', {}, 'The certificate of a.test, port 443 has expired'],
+    [
+      'untrusted',
+      { trustReason: 'It is for clients.' },
+      'The certificate of a.test, port 443 is not trusted',
+    ],
+  ] as const)('%s of %o is an alert', (to, more, title) => {
+    const detail = {
+      validFrom: '2026-01-01T00:00:00.000Z',
+      validTo: new Date(NOW.getTime() + 9.5 * DAY).toISOString(),
+      issuer: 'CA',
+      names: [],
+      fingerprint256: 'A7',
+      trustError: to === 'untrusted' ? 'INVALID_PURPOSE' : null,
+      ...more,
+    }
+    const fact = { detail, since: NOW } as never
+    const host = { id: '1', host: 'a.test', workspaceId: 'w' } as never
+    const alert = certificateAlert(host, { port: 443, from: 'valid', to, fact }, NOW)
+    expect(alert.title).toBe(title)
+    if ('trustReason' in more)
+      expect(alert.text).toContain(`is not trusted (INVALID_PURPOSE). ${more.trustReason}`)
   })
 
   it('warns earlier the longer it is valid, up to three weeks before it expires', () => {

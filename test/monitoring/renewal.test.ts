@@ -43,6 +43,12 @@ describe('the renewal of a certificate', () => {
     expect(before && Math.round((before / DAY) * 100) / 100).toBe(due)
   })
 
+  it('is not due because an issuer of the certificate expires', () => {
+    const detail = certificate(90, 5, { endsWith: 'R3' })
+    expect(renewalDueBefore(detail)).toBeNull()
+    expect(withRenewal(detail, certificate(90, 89), NOW).renewedWithLeftMs).toBeUndefined()
+  })
+
   it('is remembered where it was a regular one', () => {
     const left = (before: CertificateDetail) =>
       withRenewal(before, certificate(397, 390), NOW).renewedWithLeftMs

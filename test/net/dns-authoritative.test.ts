@@ -119,6 +119,28 @@ describe('an authoritative query', () => {
     })
   })
 
+  /** The server answers with 20 aliases at a time; each answer leads to the next query. */
+  async function askBehind(answers: number) {
+    const count = answers * 20
+    const aliases = Array.from({ length: count }, (_, index) => [
+      `n${index}.example.test CNAME`,
+      [`n${index + 1}.example.test`],
+    ])
+    const records = { ...Object.fromEntries(aliases), [`n${count}.example.test TXT`]: ['"end"'] }
+    const dns = await startDns({ records })
+    open.push(dns)
+    return ask('n0.example.test', { resolver: mapResolver(DELEGATION), port: dns.port })
+  }
+
+  it('follows aliases from zone to zone as far as resolvers do, and says so when it stops', async () => {
+    const { answers } = await askBehind(10)
+    expect(answers[0]?.answer).toMatchObject({ records: [{ name: 'n200.example.test' }] })
+    await expect(askBehind(18)).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+      message: 'n0.example.test leads through more than 17 aliases, more than resolvers follow.',
+    })
+  })
+
   it('ends an alias that leads in a circle', async () => {
     const dns = await startDns({
       records: {

@@ -83,21 +83,22 @@ describe('an answer', () => {
     ])
   })
 
-  it('has the chain and no records when aliases lead in a circle or on and on', async () => {
+  it('follows aliases as far as the resolver did, and has no records behind a circle', async () => {
     const chain = Object.fromEntries(
-      Array.from({ length: 12 }, (_, n) => [`n${n}.test CNAME`, [`n${n + 1}.test`]]),
+      Array.from({ length: 17 }, (_, n) => [`n${n}.test CNAME`, [`n${n + 1}.test`]]),
     )
     const circle = { 'a.test CNAME': ['b.test'], 'b.test CNAME': ['a.test'] }
     const resolver = resolverOf({
-      servers: [await dnsWith({ records: { ...chain, ...circle, 'n12.test A': ['192.0.2.1'] } })],
+      servers: [await dnsWith({ records: { ...chain, ...circle, 'n17.test A': ['192.0.2.1'] } })],
     })
     expect(await resolver.query('a.test', 'A')).toMatchObject({
       status: 'NOERROR',
       records: [],
       cnames: ['b.test', 'a.test'],
     })
-    expect(await resolver.query('n0.test', 'A')).toMatchObject({ status: 'NOERROR', records: [] })
-    expect(dataOf(await resolver.query('n6.test', 'A'), 'A')).toEqual(['192.0.2.1'])
+    const answer = await resolver.query('n0.test', 'A')
+    expect(answer).toMatchObject({ cnames: { length: 17 } })
+    expect(dataOf(answer, 'A')).toEqual(['192.0.2.1'])
   })
 
   it('is not sent for an impossible name', async () => {

@@ -29,8 +29,11 @@ afterEach(() => {
   }
 })
 
-async function serve(listener: RequestListener): Promise<number> {
-  const server = createServer({ key, cert: cert + intermediate.cert }, listener)
+async function serve(
+  listener: RequestListener,
+  pem = { key, cert: cert + intermediate.cert },
+): Promise<number> {
+  const server = createServer(pem, listener)
   open.push(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return (server.address() as AddressInfo).port
@@ -107,11 +110,24 @@ describe('fetching a small file', () => {
     expect(asked).toBe(0)
   })
 
+  it.each([
+    ['in the common name only', { subject: '/CN=files.example.test' }],
+    ['by a wildcard within a label', { subject: '/O=a', altNames: ['DNS:fi*.example.test'] }],
+  ])('does not believe a certificate that has its host %s', async (_where, wish) => {
+    const own = makeCertificate({ issuer: intermediate, ...wish })
+    const pem = { key: own.key, cert: own.cert + intermediate.cert }
+    const port = await serve((_request, response) => response.end('x'), pem)
+    await expect(get(port)).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+      message: expect.stringContaining('the certificate is not for files.example.test'),
+    })
+  })
+
   it('does not believe a certificate of another name', async () => {
     const port = await serve((_request, response) => response.end('x'))
     await expect(get(port, { host: 'other.example.test' })).rejects.toMatchObject({
       code: 'upstream_unreachable',
-      message: expect.stringMatching(/altnames|does not match/i),
+      message: expect.stringMatching(/is not for other\.example\.test/),
     })
   })
 

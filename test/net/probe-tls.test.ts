@@ -202,6 +202,15 @@ describe('a port without TLS', () => {
 })
 
 describe('STARTTLS', () => {
+  it.each([
+    ['smtp', `220-${'x'.repeat(3000)}\r\n220 hello\r\n\r\n`],
+    ['imap', `* OK [CAPABILITY ${'X'.repeat(3000)}] hello\r\n`],
+    ['pop3', `+OK ${'x'.repeat(3000)}\r\n`],
+  ] as const)('with %s starts after a long greeting', async (starttls, greeting) => {
+    const script = { ...SCRIPTS[starttls], greeting }
+    expect(await probe({ ...good, script }, { starttls })).toMatchObject({ isTrusted: true })
+  })
+
   it.each(STARTTLS)('with %s comes to the certificate', async (starttls) => {
     const facts = await probe({ ...good, script: SCRIPTS[starttls] }, { starttls })
     expect(facts).toMatchObject({ isTrusted: true, hostnameMatches: true, isOutdated: false })
@@ -248,7 +257,7 @@ describe('STARTTLS', () => {
     [
       'smtp',
       'sent more data than the protocol allows',
-      { greeting: `220 ${'x'.repeat(3000)}\r\n`, replies: [] },
+      { greeting: `220 ${'x'.repeat(70_000)}\r\n`, replies: [] },
     ],
     [
       'smtp',

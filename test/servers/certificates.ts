@@ -16,7 +16,11 @@ type Wish = {
   key?: KeyKind
   /** Signs itself without. */
   issuer?: Certified
+  /** Its key instead of a new one. */
+  sameKeyAs?: Certified
   isCa?: boolean
+  /** Lines of the extension section in openssl’s configuration, before the others. */
+  extensions?: string[]
   /** Days from now. */
   from?: number
   to?: number
@@ -58,17 +62,17 @@ export function makeCertificate(wish: Wish): Certified {
     file('index.txt', '')
     file('serial', wish.serial ?? randomBytes(9).toString('hex').replace(/^./, '5'))
     file('ca.conf', CONFIG)
-    file('extensions', extensions(isCa, altNames))
+    file('extensions', extensions(isCa, altNames, wish.extensions ?? []))
+    if (wish.sameKeyAs) file('key.pem', wish.sameKeyAs.key)
     openssl(
       'req',
       '-new',
       '-nodes',
-      ...KEYS[key],
+      ...(wish.sameKeyAs ? ['-key', 'key.pem'] : KEYS[key]),
       '-utf8',
       '-subj',
       subject,
-      '-keyout',
-      'key.pem',
+      ...(wish.sameKeyAs ? [] : ['-keyout', 'key.pem']),
       '-out',
       'csr.pem',
     )
@@ -104,8 +108,10 @@ organizationalUnitName = optional
 countryName = optional
 `
 
-function extensions(isCa: boolean, altNames: string[]): string {
-  const lines = [`basicConstraints = critical,CA:${isCa ? 'TRUE' : 'FALSE'}`]
+function extensions(isCa: boolean, altNames: string[], own: string[]): string {
+  const lines = [...own]
+  if (!own.some((line) => line.startsWith('basicConstraints')))
+    lines.push(`basicConstraints = critical,CA:${isCa ? 'TRUE' : 'FALSE'}`)
   if (isCa) lines.push('keyUsage = critical,keyCertSign,cRLSign')
   if (altNames.length > 0) lines.push(`subjectAltName = ${altNames.join(',')}`)
   return `${lines.join('\n')}\n`

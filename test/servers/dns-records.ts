@@ -65,6 +65,10 @@ function dataOf(type: string, text: RecordText): unknown {
   if (Array.isArray(text)) throw new Error(`only TXT records have pieces, not ${type}`)
   const [first = '', second = '', ...rest] = text.split(/\s+/)
   if (type === 'MX') return { preference: Number(first), exchange: second }
+  if (type === 'SRV') {
+    const [port, target] = rest
+    return { priority: Number(first), weight: Number(second), port: Number(port), target }
+  }
   if (type === 'CAA')
     return { flags: Number(first), tag: second, value: rest.join(' ').replaceAll('"', '') }
   if (type === 'SOA') {

@@ -1,4 +1,5 @@
 import type { DnsResult, MailAuthResult, TlsResult } from '../../diagnostics/shapes.ts'
+import { daysUntil } from '../../diagnostics/tls/tls-warnings.ts'
 import type { Verdict } from '../../diagnostics/verdict.ts'
 import { field, sanitizeForTerminal, table } from '../text.ts'
 import { bad, doubtful, good, heading, quiet, warningLines } from './report-parts.ts'
@@ -29,7 +30,8 @@ export function dnsReport(data: DnsResult, verdict: Verdict): string {
 
 /** A certificate and its connection. */
 export function tlsReport(data: TlsResult, verdict: Verdict): string {
-  const days = `${data.daysRemaining} days left`
+  const isOwn = daysUntil(new Date(data.validTo)) <= data.daysRemaining
+  const days = `${data.daysRemaining} days left${isOwn ? '' : ' for its chain'}`
   const rows = [
     ...field('Subject', sanitizeForTerminal(data.subject['CN'] ?? 'no common name')),
     ...field(

@@ -1,84 +1,98 @@
 import type { CertificateFacts } from '../../net/tls/certificate.ts'
 import type { TlsFacts } from '../../net/tls/probe-tls.ts'
+import { MAX_NAMES_SHOWN, nameOf, trustReasons, WEAK_REASONS } from '../../net/tls/trust-reasons.ts'
+import { endOf } from '../../net/tls/trusted-path.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** Days before the end at which a certificate that renews itself should have done so. */
 const RENEWAL_DAYS = 30
 const URGENT_RENEWAL_DAYS = 14
-const MAX_NAMES_SHOWN = 5
 
 /** Whole days until a moment, rounded down. */
 export function daysUntil(moment: Date): number {
   return Math.floor((moment.getTime() - Date.now()) / DAY_MS)
 }
 
-/** Lists present and approaching problems of a server’s TLS, with their fixes. */
+/**
+ * Lists present and approaching problems of a server’s TLS, with their fixes. Never empty for a
+ * certificate that is not trusted, or not for the host.
+ */
 export function tlsWarnings(host: string, facts: TlsFacts): string[] {
-  const [leaf] = facts.chain
+  const weak = facts.chain.flatMap(strengthWarnings)
+  // `weak` names the certificate.
+  const isKnown = (reason: string) => weak.length > 0 && WEAK_REASONS.has(reason)
   return [
-    ...timeWarnings(leaf),
-    ...nameWarnings(host, leaf, facts.hostnameMatches),
-    ...trustWarnings(facts),
-    ...facts.chain.flatMap(strengthWarnings),
+    ...timeWarnings(facts),
+    ...nameWarnings(host, facts),
+    ...trustReasons(facts).filter((reason) => !isKnown(reason)),
+    ...weak,
     ...protocolWarnings(facts),
   ]
 }
 
 const day = (date: Date) => date.toISOString().slice(0, 10)
 
-function timeWarnings({ validFrom, validTo }: CertificateFacts): string[] {
-  const days = daysUntil(validTo)
-  if (validTo.getTime() < Date.now())
-    return [`The certificate expired on ${day(validTo)}. Renew it.`]
-  if (validFrom.getTime() > Date.now()) {
-    return [`The certificate is not valid before ${day(validFrom)}. Check the clock of its issuer.`]
-  }
+/** What is invalid now; else what ends first, if soon. */
+function timeWarnings({ path }: TlsFacts): string[] {
+  const invalid = path.flatMap((link) => validityProblem(link, roleIn(path, link)))
+  return invalid.length > 0 ? invalid : expiryWarnings(path)
+}
+
+function validityProblem({ validFrom, validTo }: CertificateFacts, { what, fix }: Role): string[] {
+  if (validTo.getTime() < Date.now()) return [`${what} expired on ${day(validTo)}. ${fix}`]
+  if (validFrom.getTime() > Date.now())
+    return [`${what} is not valid before ${day(validFrom)}. Check the clock of its issuer.`]
+  return []
+}
+
+function expiryWarnings(path: TlsFacts['path']): string[] {
+  const [leaf] = path
+  const first = endOf(path)
+  const days = daysUntil(first.validTo)
   if (days >= RENEWAL_DAYS) return []
   const left = days === 1 ? '1 day' : `${days} days`
-  const advice =
+  const { what, fix } = roleIn(path, first)
+  const renewal =
     days < URGENT_RENEWAL_DAYS
       ? 'Renew it now.'
       : 'Automatic renewal should have replaced it by now.'
-  return [`The certificate expires in ${left}, on ${day(validTo)}. ${advice}`]
+  return [`${what} expires in ${left}, on ${day(first.validTo)}. ${first === leaf ? renewal : fix}`]
+}
+
+type Role = { what: string; fix: string }
+
+function roleIn([leaf]: TlsFacts['path'], link: CertificateFacts): Role {
+  if (link === leaf) return { what: 'The certificate', fix: 'Renew it.' }
+  const kind = link.isSelfIssued ? 'root' : 'intermediate'
+  return {
+    what: `The ${kind} certificate ${nameOf(link.subject)}`,
+    fix: 'Install the current chain of the certificate authority (fullchain.pem).',
+  }
 }
 
 function nameWarnings(
   host: string,
-  { subject, subjectAltNames }: CertificateFacts,
-  matches: boolean,
+  { chain: [leaf], hostnameMatches, isCommonNameOnly }: TlsFacts,
 ): string[] {
-  if (matches && subjectAltNames.length > 0) return []
-  if (matches)
+  if (isCommonNameOnly)
     return ['The certificate has the host only in its common name, which browsers ignore.']
-  const names =
-    subjectAltNames.length > 0 ? subjectAltNames : Object.values({ CN: subject.CN ?? 'no name' })
+  if (hostnameMatches) return []
+  const { subject, subjectAltNames } = leaf
+  const names = subjectAltNames.length > 0 ? subjectAltNames : [subject.CN ?? 'no name']
   const more = names.length > MAX_NAMES_SHOWN ? ` and ${names.length - MAX_NAMES_SHOWN} more` : ''
+  const hint = whyNotMatched(host, names)
   return [
-    `The certificate is not for ${host}. It is for ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${more}.`,
+    `The certificate is not for ${host}. It is for ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${more}.${hint}`,
   ]
 }
 
-function trustWarnings({ isTrusted, trustError, chain }: TlsFacts): string[] {
-  const last = chain.at(-1)
-  if (isTrusted || !last) return []
-  if (!last.isSelfIssued) {
-    const sender =
-      chain.length === 1
-        ? 'only its own certificate'
-        : `a chain that ends at ${nameOf(last.subject)}`
-    return [
-      `The server sends ${sender}, and its issuer ${nameOf(last.issuer)} is not a known root. Install the full chain (fullchain.pem): browsers may fetch missing certificates, but mail servers and programs do not.`,
-    ]
-  }
-  if (chain.length === 1) return ['The certificate is self-signed, so clients do not trust it.']
-  if (trustError !== 'SELF_SIGNED_CERT_IN_CHAIN') return []
-  return [
-    `The chain ends at ${nameOf(last.subject)}, which is not a trusted root. Add private roots with NODE_EXTRA_CA_CERTS.`,
-  ]
-}
-
-function nameOf(attributes: Record<string, string>): string {
-  return `“${attributes.CN ?? attributes.OU ?? attributes.O ?? 'unnamed'}”`
+/** RFC 9525, 6.3 and 6.5. */
+function whyNotMatched(host: string, names: readonly string[]): string {
+  if (names.includes(`DNS:${host}`))
+    return ' Clients accept an address only as a name of the kind “IP address”.'
+  return names.some((name) => /^[^.]*\*[^.]+\.|^[^.]+\*\.|\..*\*/.test(name))
+    ? ' In a name, * has to be the whole first label.'
+    : ''
 }
 
 const MIN_BITS: Record<string, number> = { rsa: 2048, dsa: 2048, ec: 224 }

@@ -4,6 +4,7 @@ import type { CertificateFacts } from '../../net/tls/certificate.ts'
 import { checkTarget } from '../../net/guard.ts'
 import { STARTTLS_DEFAULT_PORT } from '../../net/tls/starttls.ts'
 import { probeTls, type TlsFacts } from '../../net/tls/probe-tls.ts'
+import { endOf } from '../../net/tls/trusted-path.ts'
 import { defineCheck } from '../check.ts'
 import type { CheckDeps } from '../check-services.ts'
 import { TlsQuery, TlsResult } from '../shapes.ts'
@@ -80,10 +81,11 @@ function resultOf(facts: TlsFacts): Omit<TlsResult, 'domain' | 'starttls' | 'war
   const { isTrusted, trustError, hostnameMatches, address, port, protocol, cipher, handshakeMs } =
     facts
   const [leaf] = facts.chain
+  const { validTo } = endOf(facts.path)
   return {
     ...certificateOf(leaf),
-    daysRemaining: daysUntil(leaf.validTo),
-    isExpired: leaf.validTo.getTime() < Date.now(),
+    daysRemaining: daysUntil(validTo),
+    isExpired: validTo.getTime() < Date.now(),
     subjectAltNames: leaf.subjectAltNames,
     protocol,
     cipher,

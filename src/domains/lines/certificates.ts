@@ -2,7 +2,10 @@ import { daysUntil, tlsWarnings } from '../../diagnostics/tls/tls-warnings.ts'
 import { joinItems } from '../../protocols/advice.ts'
 import type { Fault } from '../../errors.ts'
 import { dataOf } from '../../net/dns.ts'
+import { dnsFailureOf } from '../../protocols/dns-queries.ts'
 import type { TlsFacts } from '../../net/tls/probe-tls.ts'
+import { NOT_SERVED } from '../../net/tls/starttls.ts'
+import { endOf } from '../../net/tls/trusted-path.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { SERVICES, type DomainContext, type Probe, type ServiceName } from '../domain-context.ts'
 import { MAX_PROBED_HOSTS } from '../limits.ts'
@@ -11,9 +14,10 @@ import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
 
 /**
  * Why a connection gave no certificate. `closed`: nothing listens. `no-tls`: a server without
- * usable TLS. `not-reached`: no answer, which may be a firewall here or there.
+ * usable TLS. `not-served`: it refused us before that. `not-reached`: no answer, which may be a
+ * firewall here or there.
  */
-type Obstacle = 'closed' | 'no-tls' | 'not-reached'
+type Obstacle = 'closed' | 'no-tls' | 'not-served' | 'not-reached'
 
 type Finding = {
   host: string
@@ -49,7 +53,12 @@ async function checkService(
   { service, what }: Service,
   context: DomainContext,
 ): Promise<LineResult> {
-  const hosts = await hostsOf(service, context)
+  const found = await hostsOf(service, context)
+  if ('failure' in found)
+    return { state: 'unknown', summary: `${found.failure} could not be looked up.` }
+  if ('isDeclined' in found)
+    return unused(`The domain offers no ${what}: the target of its SRV record is “.”.`)
+  const { hosts } = found
   if (hosts.length === 0) return unused(`The domain has no ${what}.`)
   const isEnforced = service === 'smtp' && (await enforcesTls(context))
   const probed = hosts.slice(0, MAX_PROBED_HOSTS)
@@ -91,29 +100,45 @@ function summarize(findings: Finding[], omitted: number, port: number): LineResu
   }
 }
 
-async function hostsOf(service: ServiceName, context: DomainContext): Promise<string[]> {
+type Hosts = { hosts: string[] } | { isDeclined: true } | { failure: string }
+
+async function hostsOf(service: ServiceName, context: DomainContext): Promise<Hosts> {
   const { name } = context
   if (service === 'https') {
     const { addresses, failure } = await context.addressesOf(name)
-    return addresses.length > 0 || failure ? [name] : []
+    return { hosts: addresses.length > 0 || failure ? [name] : [] }
   }
+  const announced = service === 'smtp' ? { hosts: [] } : await announcedHosts(service, context)
+  if (!('hosts' in announced) || announced.hosts.length > 0) return announced
+  const { receives, error } = await context.mailUse()
+  if (receives === 'unknown') return { failure: `The MX records of ${name} (${error})` }
   const { hosts } = await context.mailHosts()
-  const exchanges = hosts.filter(({ addresses }) => addresses.length > 0).map(({ host }) => host)
-  if (service === 'smtp') return exchanges
-  const announced = await announcedHosts(service, context)
-  if (announced.length > 0) return announced
+  const exchanges = hosts
+    .filter(({ addresses, failure }) => addresses.length > 0 || failure !== null)
+    .map(({ host }) => host)
+  if (service === 'smtp') return { hosts: exchanges }
   // Providers’ MX hosts take no mail from users.
-  return exchanges.filter((host) => registeredDomain(host) === context.registeredDomain)
+  return { hosts: exchanges.filter((host) => registeredDomain(host) === context.registeredDomain) }
 }
 
-/** RFC 6186: the hosts that the domain names for its users. A target of `.` means: none. */
-async function announcedHosts(service: ServiceName, context: DomainContext): Promise<string[]> {
-  const label = service === 'imaps' ? '_imaps' : '_submission'
-  const answer = await context.queries.query(`${label}._tcp.${context.name}`, 'SRV')
-  const hosts = dataOf(answer, 'SRV')
-    .filter(({ port }) => port === SERVICES[service].port)
-    .map(({ target }) => target.toLowerCase().replace(/\.$/, ''))
-  return [...new Set(hosts)].filter((host) => host !== '')
+/**
+ * RFC 6186: the hosts that the domain names for its users. With the target `.` it declines to offer
+ * the service (3.4).
+ */
+async function announcedHosts(service: ServiceName, context: DomainContext): Promise<Hosts> {
+  const name = `${service === 'imaps' ? '_imaps' : '_submission'}._tcp.${context.name}`
+  const answer = await context.queries.query(name, 'SRV')
+  const failure = dnsFailureOf(answer)
+  if (failure) return { failure: `${name} (${failure})` }
+  const records = dataOf(answer, 'SRV').map(({ port, target }) => ({
+    port,
+    host: target.toLowerCase().replace(/\.$/, ''),
+  }))
+  if (records.length > 0 && records.every(({ host }) => host === '')) return { isDeclined: true }
+  const hosts = records
+    .filter(({ port, host }) => port === SERVICES[service].port && host !== '')
+    .map(({ host }) => host)
+  return { hosts: [...new Set(hosts)] }
 }
 
 /** Whether senders insist on a valid certificate (MTA-STS in mode `enforce`). */
@@ -131,23 +156,34 @@ function evaluateFacts(
   { service, isEnforced }: { service: ServiceName; isEnforced: boolean },
 ): Finding {
   const [leaf] = facts.chain
-  const isValid = facts.isTrusted && facts.hostnameMatches
+  // RFC 8461, 4.2: senders look for the host in the alternative names only.
+  const isRefused = isEnforced && facts.isCommonNameOnly
+  const isValid = facts.isTrusted && facts.hostnameMatches && !isRefused
   // Mail servers deliver to any certificate, unless a policy says otherwise.
   const invalid: LineState = service === 'smtp' && !isEnforced ? 'warning' : 'bad'
-  const warnings = tlsWarnings(host, facts)
-  const isLate = daysUntil(leaf.validTo) < URGENT_DAYS && service !== 'smtp'
+  const warnings = [
+    ...(isRefused
+      ? [
+          'The certificate has the host only in its common name. Senders that use MTA-STS do not deliver there. Request one with a subject alternative name.',
+        ]
+      : []),
+    ...tlsWarnings(host, facts),
+  ]
+  const { validTo } = endOf(facts.path)
+  const isLate = daysUntil(validTo) < URGENT_DAYS && service !== 'smtp'
   return {
     host,
     obstacle: null,
     state: !isValid ? invalid : warnings.length === 0 ? 'good' : isLate ? 'bad' : 'warning',
     problems: warnings.map((warning) => `${host}: ${warning}`),
-    value: `${leaf.subject['CN'] ?? host}, ${facts.protocol}, until ${leaf.validTo.toISOString().slice(0, 10)}`,
+    value: `${leaf.subject['CN'] ?? host}, ${facts.protocol}, until ${validTo.toISOString().slice(0, 10)}`,
   }
 }
 
 const STATES: Record<Obstacle, LineState> = {
   closed: 'bad',
   'no-tls': 'bad',
+  'not-served': 'unknown',
   'not-reached': 'unknown',
 }
 
@@ -170,6 +206,7 @@ function evaluateFault(host: string, fault: Fault, service: ServiceName): Findin
 export function obstacleOf({ code, cause }: Fault): Obstacle {
   const { code: reason } = (cause ?? {}) as { code?: string }
   if (reason === 'ECONNREFUSED') return 'closed'
+  if (reason === NOT_SERVED) return 'not-served'
   if (code === 'upstream_rejected') return 'no-tls'
   const isNetwork = reason === undefined || /^E[A-Z]+$/.test(reason)
   return code === 'upstream_unreachable' && !isNetwork ? 'no-tls' : 'not-reached'

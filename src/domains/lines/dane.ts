@@ -1,7 +1,9 @@
 import type { CertificateFacts } from '../../net/tls/certificate.ts'
+import type { TlsFacts } from '../../net/tls/probe-tls.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import {
   compareTlsa,
+  DANE_TA,
   formatTlsa,
   recommendedTlsa,
   type TlsaRecord,
@@ -11,7 +13,7 @@ import type { DomainContext, MailHost } from '../domain-context.ts'
 import { propose, type Proposal } from '../fixes/proposal.ts'
 import type { Evidence, LineState } from '../shapes.ts'
 import { obstacleOf } from './certificates.ts'
-import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { counted, unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
 import { lookUpTlsa, type Security, type TlsaLookup } from './tlsa-lookup.ts'
 
 type Verdict = { state: LineState; problem: string | null }
@@ -20,6 +22,8 @@ type Finding = Verdict & { evidence: Evidence[]; proposals: Proposal[] }
 export const daneLine: Line = { name: 'dane', title: 'DANE', check: checkDane }
 
 async function checkDane(context: DomainContext): Promise<LineResult> {
+  const { receives, error } = await context.mailUse()
+  if (receives === 'unknown') return unanswered('The MX records', error ?? 'no answer')
   const { hosts } = await context.mailHosts()
   const found = await Promise.all(hosts.map((host) => checkHost(host, context)))
   const findings = found.filter((finding) => finding !== null)
@@ -59,26 +63,45 @@ async function checkHost(mailHost: MailHost, context: DomainContext): Promise<Fi
   if (lookup === null) return null
   if ('failure' in lookup) return { ...lookup.failure, evidence: [], proposals: [] }
   const probe = await context.probe(host, 'smtp')
-  const chain = 'facts' in probe ? sentChain(probe.facts) : null
+  const chain =
+    'facts' in probe ? await sentChain(probe.facts, lookup.records, host, context) : null
   const names = [...new Set([lookup.base, host, context.name])]
-  const results = lookup.records.map((record) => compareTlsa(record, chain ?? [], names))
+  const results = compareTlsa(lookup.records, chain ?? [], names)
   const verdict = chain
     ? verdictOf(host, results, lookup.security)
     : withoutCertificate(host, lookup.security, 'fault' in probe && obstacleOf(probe.fault) === 'no-tls') // prettier-ignore
-  const isWrong = chain !== null && lookup.security !== 'insecure' && !results.some(canBeUsed)
+  const isSettled = verdict.state === 'bad' || verdict.state === 'warning'
+  const isWrong = isSettled && lookup.security !== 'insecure' && haveNoMatch(results)
   return {
     ...verdict,
     evidence: results.map((result) => evidenceOf(lookup, result, chain !== null)),
-    proposals: isWrong ? proposalsFor(lookup, chain, verdict.state, context) : [],
+    proposals: isWrong && chain ? proposalsFor(lookup, results, { chain, verdict, context }) : [],
   }
 }
 
-const canBeUsed = ({ status }: TlsaResult) => status !== 'mismatched'
+function haveNoMatch(results: TlsaResult[]): boolean {
+  const statuses = new Set(results.map(({ status }) => status))
+  return statuses.has('mismatched') && !statuses.has('matched')
+}
 
-/** A trusted root comes from our own store, not from the server. */
-function sentChain({ chain, isTrusted }: { chain: CertificateFacts[]; isTrusted: boolean }) {
-  const last = chain.at(-1)
-  return isTrusted && chain.length > 1 && last?.isSelfIssued ? chain.slice(0, -1) : chain
+/**
+ * The certificates that the server sent. The root of `chain` may be from our own store instead,
+ * where senders do not look for it (RFC 7672, 3.1.2). A handshake without our roots shows it.
+ */
+async function sentChain(
+  { chain }: TlsFacts,
+  records: readonly TlsaRecord[],
+  host: string,
+  context: DomainContext,
+): Promise<CertificateFacts[] | null> {
+  const mayBeOurs = chain.length > 1 && chain.at(-1)?.isSelfIssued
+  if (!mayBeOurs || !records.some(({ usage }) => usage === DANE_TA)) return chain
+  const again = await context.probe(host, 'smtp', { withoutRoots: true })
+  if ('fault' in again) return null
+  const { chain: sent, trustError } = again.facts
+  // Node loses a root that was sent before its issuer; the code shows it.
+  const isRootSent = sent.at(-1)?.isSelfIssued || trustError === 'SELF_SIGNED_CERT_IN_CHAIN'
+  return isRootSent ? chain : chain.slice(0, -1)
 }
 
 const NOT_DELIVERED = 'Senders that use DANE do not deliver there.'
@@ -90,8 +113,16 @@ function ignored(host: string): Verdict {
   }
 }
 
+function notLookedUp(host: string): Verdict {
+  return {
+    state: 'unknown',
+    problem: `The addresses of ${host} could not be looked up, so its TLSA records were not compared.`,
+  }
+}
+
 function withoutCertificate(host: string, security: Security, hasNoTls: boolean): Verdict {
   if (security === 'insecure') return ignored(host)
+  if (security === 'unknown') return notLookedUp(host)
   // RFC 7672, 2.2: with secure TLSA records, TLS is mandatory.
   if (security === 'secure' && hasNoTls)
     return {
@@ -106,14 +137,20 @@ function withoutCertificate(host: string, security: Security, hasNoTls: boolean)
 
 function verdictOf(host: string, results: TlsaResult[], security: Security): Verdict {
   const usable = results.filter(({ status }) => status !== 'unusable')
-  const isMatched = usable.some(({ status }) => status === 'matched')
+  const matched = usable.filter(({ status }) => status === 'matched')
   if (security === 'insecure') return ignored(host)
+  if (security === 'unknown') return notLookedUp(host)
   if (usable.length === 0)
     return {
       state: 'warning',
       problem: `Senders cannot use the TLSA records of ${host}: ${results[0]?.reason ?? ''}.`,
     }
-  if (!isMatched) return mismatch(host, usable, security)
+  if (matched.length === 0) return mismatch(host, usable, security)
+  if (matched.every(({ reason }) => reason !== null))
+    return {
+      state: 'warning',
+      problem: `Not every sender can use the TLSA records of ${host}: ${matched[0]?.reason}.`,
+    }
   if (security === 'secure') return { state: 'good', problem: null }
   return {
     state: 'unknown',
@@ -145,27 +182,32 @@ function evidenceOf(
   return { label: `${name} TLSA`, value: formatTlsa(record), state }
 }
 
+type Basis = { chain: readonly CertificateFacts[]; verdict: Verdict; context: DomainContext }
+
 function proposalsFor(
-  { base, name, records }: { base: string; name: string; records: TlsaRecord[] },
-  [leaf]: readonly CertificateFacts[],
-  severity: LineState,
-  { registeredDomain: ours }: DomainContext,
+  { base, name }: TlsaLookup,
+  results: readonly TlsaResult[],
+  { chain: [leaf], verdict, context }: Basis,
 ): Proposal[] {
   const proposal = leaf && recommendedTlsa(leaf)
-  if (!proposal || registeredDomain(base) !== ours) return []
-  const published = records.map(formatTlsa)
+  if (!proposal || registeredDomain(base) !== context.registeredDomain) return []
   const value = formatTlsa(proposal)
-  const reason = 'It does not match the certificate that the server presents.'
+  const published = results.map(({ record, reason }) => ({
+    text: formatTlsa(record),
+    reason: reason
+      ? `Senders do not accept it: ${reason}.`
+      : 'It does not match the certificate that the server presents.',
+  }))
   return [
     propose({
       name,
       type: 'TLSA',
       line: 'dane',
-      severity: severity === 'bad' ? 'bad' : 'warning',
-      published,
+      severity: verdict.state === 'bad' ? 'bad' : 'warning',
+      published: published.map(({ text }) => text),
       value,
       changes: [
-        ...published.map((removed) => ({ removed, added: null, reason })),
+        ...published.map(({ text, reason }) => ({ removed: text, added: null, reason })),
         { removed: null, added: value, reason: 'The digest of the key that the server presents.' },
       ],
       caution: 'Publish the record of the next key before you change it, two TTLs earlier.',

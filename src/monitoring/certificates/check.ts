@@ -4,6 +4,8 @@ import type { Resolver } from '../../net/dns.ts'
 import { checkTarget } from '../../net/guard.ts'
 import { STARTTLS_PORTS } from '../../net/tls/starttls.ts'
 import { probeTls, type TlsFacts } from '../../net/tls/probe-tls.ts'
+import { trustReasons } from '../../net/tls/trust-reasons.ts'
+import { endOf } from '../../net/tls/trusted-path.ts'
 import type { Observation } from '../facts/observation.ts'
 import { HANDSHAKE_DEADLINE_MS } from '../limits.ts'
 import type { ClaimedHost } from '../checks/store.ts'
@@ -20,12 +22,17 @@ export type CertificateState =
 
 export type CertificateDetail = {
   validFrom: string
+  /** When the first certificate of the chain expires. */
   validTo: string
+  /** The certificate of the chain that expires before the server’s own; undefined as a rule. */
+  endsWith?: string | undefined
   issuer: string
   names: string[]
   fingerprint256: string
   /** OpenSSL’s error code for the chain. */
   trustError: string | null
+  /** Why the chain is not trusted, in sentences. */
+  trustReason?: string | undefined
   /** Milliseconds that the one before had left when this one replaced it, if it was in its last third. */
   renewedWithLeftMs?: number | undefined
 }
@@ -56,28 +63,38 @@ async function checkPort(
   return { state: stateOf(facts, new Date()), detail: detailOf(facts) }
 }
 
-function detailOf({ chain: [leaf], trustError, isTrusted }: TlsFacts): CertificateDetail {
+function detailOf(facts: TlsFacts): CertificateDetail {
+  const {
+    chain: [leaf],
+    path,
+    trustError,
+    isTrusted,
+  } = facts
+  const end = endOf(path)
   return {
     validFrom: leaf.validFrom.toISOString(),
-    validTo: leaf.validTo.toISOString(),
+    validTo: end.validTo.toISOString(),
+    ...(end !== leaf && { endsWith: end.subject.CN ?? end.subject.O ?? 'unnamed' }),
     issuer: leaf.issuer.O ?? leaf.issuer.CN ?? '',
     names: leaf.subjectAltNames.slice(0, 20),
     fingerprint256: leaf.fingerprint256,
     trustError: isTrusted ? null : trustError,
+    ...(!isTrusted && { trustReason: trustReasons(facts).join(' ') }),
   }
 }
 
 /** The most severe state that applies: present problems come before future ones. */
 export function stateOf(
-  { chain: [leaf], hostnameMatches, isTrusted }: TlsFacts,
+  { path, hostnameMatches, isTrusted }: Pick<TlsFacts, 'path' | 'hostnameMatches' | 'isTrusted'>,
   now: Date,
 ): CertificateState {
-  const remaining = leaf.validTo.getTime() - now.getTime()
+  const end = endOf(path)
+  const remaining = end.validTo.getTime() - now.getTime()
   if (remaining <= 0) return 'expired'
-  if (leaf.validFrom > now) return 'not-yet-valid'
+  if (path.some(({ validFrom }) => validFrom > now)) return 'not-yet-valid'
   if (!hostnameMatches) return 'wrong-host'
   if (!isTrusted) return 'untrusted'
-  const { soon, verySoon } = warnAt(leaf.validTo.getTime() - leaf.validFrom.getTime())
+  const { soon, verySoon } = warnAt(end.validTo.getTime() - end.validFrom.getTime())
   if (remaining <= verySoon) return 'expiring-soon'
   return remaining <= soon ? 'expiring' : 'valid'
 }

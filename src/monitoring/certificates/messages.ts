@@ -116,6 +116,19 @@ type AlertText = { title: string; text: string; nextStep: string }
 const RENEW =
   'Renew it, and check why automatic renewal failed. On most servers: `certbot renew`, then reload the service.'
 
+/** The certificate that ends first: the server’s own, or one of its issuers. */
+function subjectOf(place: string, { endsWith }: CertificateDetail): string {
+  return endsWith === undefined
+    ? `The certificate of ${place}`
+    : `The issuer certificate “${endsWith}” of ${place}`
+}
+
+function renew({ endsWith }: CertificateDetail): string {
+  return endsWith === undefined
+    ? RENEW
+    : 'Install the current chain of the certificate authority (fullchain.pem), then reload the service.'
+}
+
 const TEXTS: Record<
   CertificateState,
   (place: string, detail: CertificateDetail, days: number) => AlertText
@@ -125,20 +138,20 @@ const TEXTS: Record<
     text: `The certificate of ${place} is valid again.`,
     nextStep: '',
   }),
-  expiring: (place, _detail, days) => ({
-    title: `The certificate of ${place} expires in ${count(days)}`,
-    text: `The certificate of ${place} expires in ${count(days)}. Automatic renewal should have replaced it by now.`,
-    nextStep: RENEW,
+  expiring: (place, detail, days) => ({
+    title: `${subjectOf(place, detail)} expires in ${count(days)}`,
+    text: `${subjectOf(place, detail)} expires in ${count(days)}. ${detail.endsWith === undefined ? 'Automatic renewal' : 'A current chain'} should have replaced it by now.`,
+    nextStep: renew(detail),
   }),
-  'expiring-soon': (place, _detail, days) => ({
-    title: `The certificate of ${place} expires in ${count(days)}`,
-    text: `The certificate of ${place} expires in ${count(days)}. Browsers and mail servers will then refuse to connect.`,
-    nextStep: RENEW,
+  'expiring-soon': (place, detail, days) => ({
+    title: `${subjectOf(place, detail)} expires in ${count(days)}`,
+    text: `${subjectOf(place, detail)} expires in ${count(days)}. Browsers and mail servers will then refuse to connect.`,
+    nextStep: renew(detail),
   }),
-  expired: (place) => ({
-    title: `The certificate of ${place} has expired`,
-    text: `The certificate of ${place} has expired. Browsers refuse to connect, and mail clients show warnings.`,
-    nextStep: RENEW,
+  expired: (place, detail) => ({
+    title: `${subjectOf(place, detail)} has expired`,
+    text: `${subjectOf(place, detail)} has expired. Browsers refuse to connect, and mail clients show warnings.`,
+    nextStep: renew(detail),
   }),
   'not-yet-valid': (place, { validFrom }) => ({
     title: `The certificate of ${place} is not valid yet`,
@@ -150,10 +163,12 @@ const TEXTS: Record<
     text: `The certificate of ${place} is valid for ${names.slice(0, 5).join(', ') || 'no host name'}.`,
     nextStep: 'Install the certificate for this name, or request one that covers both names.',
   }),
-  untrusted: (place, { trustError }) => ({
+  untrusted: (place, { trustError, trustReason }) => ({
     title: `The certificate of ${place} is not trusted`,
-    text: `The certificate chain of ${place} does not lead to a trusted root (${trustError ?? 'no reason given'}).`,
-    nextStep: 'Install the full chain (fullchain.pem), not only the server’s own certificate.',
+    text: `The certificate chain of ${place} is not trusted (${trustError ?? 'no reason given'}). ${trustReason ?? ''}`.trim(),
+    nextStep: trustReason
+      ? 'Replace the certificate or its chain as described, then reload the service.'
+      : 'Install the full chain (fullchain.pem), not only the server’s own certificate.',
   }),
 }
 

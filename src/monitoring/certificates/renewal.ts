@@ -15,6 +15,8 @@ function lifetimeOf({ validFrom, validTo }: CertificateDetail): number {
  * known.
  */
 export function renewalDueBefore(detail: CertificateDetail): number | null {
+  // The renewal of a certificate does not depend on the end of its issuers.
+  if (detail.endsWith !== undefined) return null
   const lifetime = lifetimeOf(detail)
   const third = lifetime <= MAX_AUTOMATIC_LIFETIME_MS ? lifetime / 3 : null
   const due = detail.renewedWithLeftMs ?? third
@@ -47,6 +49,8 @@ function leftAtRenewal(
   const left = Date.parse(before.validTo) - now.getTime()
   const isRegular =
     before.fingerprint256 !== observed.fingerprint256 &&
+    before.endsWith === undefined &&
+    observed.endsWith === undefined &&
     observed.validTo > before.validTo &&
     left > 0 &&
     left <= lifetimeOf(before) / 3

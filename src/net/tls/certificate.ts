@@ -1,4 +1,5 @@
 import { X509Certificate, type KeyObject } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { PeerCertificate } from 'node:tls'
 import { parseAddress } from '../address.ts'
 
@@ -16,10 +17,15 @@ export type CertificateFacts = {
   /** Upper-case hex pairs with colons. */
   serialNumber: string
   fingerprint256: string
-  /** Names and addresses alone; other kinds keep their prefix (`email:`, `URI:`). */
+  /**
+   * Names and addresses alone; other kinds keep their prefix (`email:`, `URI:`), and so does an
+   * address as a DNS name (`DNS:192.0.2.1`), which no client accepts.
+   */
   subjectAltNames: string[]
   isCa: boolean
   isSelfIssued: boolean
+  /** Object identifiers; null without restriction. */
+  extendedKeyUsage: string[] | null
   keyType: string | null
   keyBits: number | null
   signatureAlgorithm: string | null
@@ -44,6 +50,7 @@ export function certificateFacts(raw: Buffer): CertificateFacts {
     subjectAltNames: parseAltNames(certificate.subjectAltName ?? ''),
     isCa: certificate.ca,
     isSelfIssued: certificate.subject === certificate.issuer,
+    extendedKeyUsage: certificate.keyUsage ?? null,
     keyType: key?.asymmetricKeyType ?? null,
     keyBits: legacy.bits ?? EDWARDS_BITS[key?.asymmetricKeyType ?? ''] ?? null,
     signatureAlgorithm: certificate.signatureAlgorithm ?? null,
@@ -98,7 +105,7 @@ export function parseAltNames(text: string): string[] {
   const entries = text.matchAll(/(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)/g)
   return Array.from(entries, ([, kind = '', written = '']) => {
     const value = written.startsWith('"') ? unquote(written) : written
-    if (kind === 'DNS') return value
+    if (kind === 'DNS') return isIP(value) === 0 ? value : `DNS:${value}`
     return kind === 'IP Address' ? (parseAddress(value)?.address ?? value) : `${kind}:${value}`
   })
 }

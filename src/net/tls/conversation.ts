@@ -2,8 +2,11 @@ import type { Socket } from 'node:net'
 import { Fault } from '../../errors.ts'
 import { onAbort } from '../abort.ts'
 
-/** A line of the text protocols, or a message of the binary ones, is never longer before TLS. */
-const MAX_UNIT_BYTES = 1024
+/**
+ * A line of the text protocols, or a message of the binary ones. IMAP greetings have no limit (RFC
+ * 9051, 7.1), and mail servers exceed the 512 bytes of RFC 5321, 4.5.3.1.5.
+ */
+const MAX_UNIT_BYTES = 64 * 1024
 const MAX_LINES = 50
 
 /** A conversation on a connection before TLS, one unit after another. */
@@ -11,7 +14,7 @@ export type Conversation = {
   send(words: string | Uint8Array): void
   /** Waits for the next unit. `lengthOf` returns its length, or null while it is unknown. */
   readUnit(lengthOf: (received: Buffer) => number | null): Promise<Buffer>
-  /** The next line without its end. */
+  /** The next line without its end. Blank lines, which some servers add, are skipped. */
   line(): Promise<string>
   /** Lines up to and with the first that `isLast`. */
   lines(isLast: (line: string) => boolean): Promise<string[]>
@@ -60,8 +63,11 @@ export function startConversation(socket: Socket, signal: AbortSignal): Conversa
   }
 
   async function line(): Promise<string> {
-    const unit = await readUnit((bytes) => bytes.indexOf('\n') + 1 || null)
-    return unit.toString().replace(/\r?\n$/, '')
+    for (;;) {
+      const unit = await readUnit((bytes) => bytes.indexOf('\n') + 1 || null)
+      const text = unit.toString().replace(/\r?\n$/, '')
+      if (text !== '') return text
+    }
   }
 
   return {
@@ -92,7 +98,7 @@ function tooSlow(): Fault {
  * The server rejected the request. Its text comes from outside: control characters are removed, and
  * it is shortened.
  */
-export function upstreamRejected(sentence: string, words?: string): Fault {
+export function upstreamRejected(sentence: string, words?: string, cause?: object): Fault {
   const clean = words
     ?.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
@@ -100,5 +106,6 @@ export function upstreamRejected(sentence: string, words?: string): Fault {
   return new Fault(
     'upstream_rejected',
     clean ? `${sentence} Server response: “${clean}”.` : sentence,
+    { cause },
   )
 }

@@ -50,22 +50,38 @@ type Dialogue = (talk: Conversation, socket: Socket) => Promise<void>
 
 const DIALOGUES: Record<StartTls, Dialogue> = { smtp, imap, pop3, ldap, postgres }
 
+/** The code of a fault’s cause: the server does not serve us, which tells nothing about its TLS. */
+export const NOT_SERVED = 'NOT_SERVED'
+
 /** RFC 3207 */
 async function smtp(talk: Conversation, socket: Socket): Promise<void> {
   await smtpReply(talk, '220', 'The mail server refused the connection in its greeting.')
   talk.send(`EHLO ${addressLiteral(socket)}\r\n`)
-  const extensions = await smtpReply(talk, '250', 'The mail server rejected EHLO.')
+  const extensions = await smtpReply(talk, '250', 'The mail server rejected EHLO.', /^50/)
   if (!extensions.some((line) => /^250[ -]STARTTLS\s*$/i.test(line))) {
+    // Cisco firewalls overwrite the keyword, here or at the server.
+    if (extensions.some((line) => /^250[ -]X{7}A\s*$/.test(line)))
+      throw upstreamRejected('A firewall on the way removes STARTTLS (“XXXXXXXA”).', undefined, {
+        code: NOT_SERVED,
+      })
     throw upstreamRejected('The mail server does not offer STARTTLS.')
   }
   talk.send('STARTTLS\r\n')
-  await smtpReply(talk, '220', 'The mail server rejected STARTTLS.')
+  await smtpReply(talk, '220', 'The mail server rejected STARTTLS.', /^5/)
 }
 
-async function smtpReply(talk: Conversation, code: string, otherwise: string): Promise<string[]> {
+/** @param aboutTls replies that say that there is no TLS; others refuse this client, or for now */
+async function smtpReply(
+  talk: Conversation,
+  code: string,
+  otherwise: string,
+  aboutTls?: RegExp,
+): Promise<string[]> {
   const lines = await talk.lines((line) => line[3] !== '-')
-  if (!lines.at(-1)?.startsWith(code)) throw upstreamRejected(otherwise, lines.join(' '))
-  return lines
+  const last = lines.at(-1) ?? ''
+  if (last.startsWith(code)) return lines
+  const cause = aboutTls?.test(last) ? undefined : { code: NOT_SERVED }
+  throw upstreamRejected(otherwise, lines.join(' '), cause)
 }
 
 /** RFC 5321, 4.1.3: how a host without a name of its own introduces itself. */

@@ -119,6 +119,7 @@ const FAILURES: Record<DnsFailure, string> = {
   ABORTED: 'The check ended before it answered.',
   BADNAME: 'The query name is not a domain name.',
   OTHER: 'The answer could not be parsed.',
+  ALIASES: 'The name leads through more aliases than the resolver follows.',
 }
 
 /** The documented meaning of these codes, for people. */

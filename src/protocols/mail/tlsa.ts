@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto'
+import { createHash, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto'
 
 /** A TLSA record (RFC 6698, 2.1). */
 export type TlsaRecord = {
@@ -19,13 +19,19 @@ export type TlsaCertificate = { der: Buffer; publicKeyDer: Buffer | null }
 export type TlsaResult = {
   record: TlsaRecord
   status: 'matched' | 'mismatched' | 'unusable'
-  /** Why it is unusable, or why the matching issuer does not help; a clause. */
+  /**
+   * Why it is unusable, why the matching certificate does not help, or why not every sender finds
+   * the match; a clause.
+   */
   reason: string | null
 }
 
 /** RFC 7672, 3.1: DANE-TA(2) and DANE-EE(3) are for mail; PKIX usages 0 and 1 are not. */
-const DANE_TA = 2
+export const DANE_TA = 2
 const DANE_EE = 3
+const CERTIFICATE = 0
+const FULL = 0
+const SHA_512 = 2
 
 /** Digest lengths in bytes by matching type (RFC 6698, 2.1.3). */
 const DIGESTS: Record<number, { algorithm: string; bytes: number }> = {
@@ -34,52 +40,153 @@ const DIGESTS: Record<number, { algorithm: string; bytes: number }> = {
 }
 
 /**
- * Compares a TLSA record with the chain that a mail server sent (RFC 7672, 3.1). With usage 2 the
- * certificate must also be valid and for one of the names; with usage 3 neither counts.
+ * Compares the TLSA records of a mail server with the chain that it sent (RFC 7672, 3.1). With usage
+ * 2 the certificate must also be valid and for one of the names; with usage 3 neither counts.
  * @param chain the server’s certificate first, without roots that the server did not send
  * @param names the names under which senders know the server (RFC 7672, 3.2.2)
  */
 export function compareTlsa(
+  records: readonly TlsaRecord[],
+  chain: readonly TlsaCertificate[],
+  names: readonly string[],
+): TlsaResult[] {
+  const results = records.map((record): TlsaResult => {
+    const unusable = whyUnusable(record)
+    if (unusable !== null) return { record, status: 'unusable', reason: unusable }
+    return { record, ...(record.usage === DANE_EE ? matchEnd : matchAnchor)(record, chain, names) }
+  })
+  return results.map((result) => {
+    const reason = whyOutranked(result.record, results)
+    return reason === null ? result : { record: result.record, status: 'unusable', reason }
+  })
+}
+
+type Match = Omit<TlsaResult, 'record'>
+const MATCHED: Match = { status: 'matched', reason: null }
+const MISMATCHED: Match = { status: 'mismatched', reason: null }
+
+function matchEnd(record: TlsaRecord, [leaf]: readonly TlsaCertificate[]): Match {
+  return leaf && isSame(record, leaf) ? MATCHED : MISMATCHED
+}
+
+/** RFC 7671, 5.2: the record names an issuer of the server’s certificate, never that one itself. */
+function matchAnchor(
   record: TlsaRecord,
   chain: readonly TlsaCertificate[],
   names: readonly string[],
-): TlsaResult {
-  const unusable = whyUnusable(record)
-  if (unusable !== null) return { record, status: 'unusable', reason: unusable }
-  const anchor = chain.findIndex((found) => isSame(record, found))
-  if (anchor === -1 || (record.usage === DANE_EE && anchor > 0))
-    return { record, status: 'mismatched', reason: null }
-  const reason = record.usage === DANE_TA ? whyUntrusted(chain.slice(0, anchor + 1), names) : null
-  return { record, status: reason === null ? 'matched' : 'mismatched', reason }
+): Match {
+  const [leaf] = chain
+  const sent = chain.map(({ der }) => new X509Certificate(der))
+  const anchor = chain.findIndex((found, index) => index > 0 && isSame(record, found))
+  const path = anchor > 0 ? sent.slice(0, anchor + 1) : pathToUnsent(record, sent)
+  if (path) {
+    const reason = whyUntrusted(path, names)
+    return reason === null ? MATCHED : { status: 'mismatched', reason }
+  }
+  const own = leaf && isSame(record, leaf) ? OWN_CERTIFICATE : null
+  const signed = signedByKey(record, sent)
+  if (!signed) return { status: 'mismatched', reason: own }
+  const reason = whyUntrusted(signed, names)
+  if (reason !== null) return { status: 'mismatched', reason }
+  return {
+    status: 'matched',
+    reason: own ?? 'the server does not send the certificate of this key',
+  }
 }
 
+const OWN_CERTIFICATE =
+  'usage 2 is for an issuer, and this is the server’s own certificate; use usage 3'
+
+/** RFC 7671, 5.2.3: a whole certificate in the DNS need not be sent by the server as well. */
+function pathToUnsent(record: TlsaRecord, sent: readonly X509Certificate[]) {
+  if (record.matchingType !== FULL || record.selector !== CERTIFICATE) return null
+  const anchor = new X509Certificate(record.certificate)
+  const last = sent.findIndex((found) => found.checkIssued(anchor) && !found.raw.equals(anchor.raw))
+  return last === -1 ? null : [...sent.slice(0, last + 1), anchor]
+}
+
+/** OpenSSL accepts a key without its certificate; RFC 7671, 5.2.3 asks servers not to rely on it. */
+function signedByKey({ selector, matchingType, certificate }: TlsaRecord, sent: X509Certificate[]) {
+  const key = matchingType === FULL && selector !== CERTIFICATE && publicKeyOf(certificate)
+  const last = key ? sent.findIndex((found) => found.verify(key)) : -1
+  return last === -1 ? null : sent.slice(0, last + 1)
+}
+
+function publicKeyOf(der: Buffer): KeyObject | null {
+  try {
+    return createPublicKey({ key: der, format: 'der', type: 'spki' })
+  } catch {
+    return null
+  }
+}
+
+const SERVER_PURPOSES = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0']
+
 /** Why a chain to its own trust anchor does not pass (RFC 7672, 3.1.2). Null when it does. */
-function whyUntrusted(chain: readonly TlsaCertificate[], names: readonly string[]): string | null {
-  const [leaf, ...issuers] = chain.map(({ der }) => new X509Certificate(der))
+function whyUntrusted(path: readonly X509Certificate[], names: readonly string[]): string | null {
+  const [leaf, ...issuers] = path
   if (!leaf) return 'the server sent no certificate'
-  if (!names.some((name) => leaf.checkHost(name) !== undefined))
+  // RFC 7672, 3.2.3: a wildcard is a whole label.
+  if (!names.some((name) => leaf.checkHost(name, { partialWildcards: false }) !== undefined))
     return `the certificate is not for ${names[0]}`
   const now = new Date()
-  const path = [leaf, ...issuers]
-  if (path.some(({ validFromDate, validToDate }) => now < validFromDate || now > validToDate))
+  const anchor = path.at(-1)
+  // As in OpenSSL, an intermediate certificate that is the anchor may have expired.
+  const dated = path.filter((link) => link === leaf || link !== anchor || isSelfIssued(link))
+  if (dated.some(({ validFromDate, validToDate }) => now < validFromDate || now > validToDate))
     return 'a certificate of the chain is not valid now'
+  if (path.some(({ keyUsage }) => keyUsage && !SERVER_PURPOSES.some((id) => keyUsage.includes(id))))
+    return 'a certificate of the chain is not for servers'
+  if (issuers.some(({ ca }) => !ca)) return 'an issuer of the chain is not a certificate authority'
   const isBroken = issuers.some((issuer, index) => !path[index]?.verify(issuer.publicKey))
   return isBroken ? 'the signatures of the chain are not valid' : null
 }
+
+const isSelfIssued = ({ subject, issuer }: X509Certificate) => subject === issuer
 
 function whyUnusable({ usage, selector, matchingType, certificate }: TlsaRecord): string | null {
   if (usage !== DANE_TA && usage !== DANE_EE)
     return `usage ${usage} is not for mail; use 3 (or 2) instead`
   if (selector > 1) return `selector ${selector} is not defined`
   const digest = DIGESTS[matchingType]
-  if (matchingType !== 0 && !digest) return `matching type ${matchingType} is not defined`
+  if (matchingType !== FULL && !digest) return `matching type ${matchingType} is not defined`
   if (digest && certificate.length !== digest.bytes)
     return `the digest has ${certificate.length} bytes instead of ${digest.bytes}`
-  return null
+  if (digest) return null
+  if (selector === CERTIFICATE) return isCertificate(certificate) ? null : 'it has no certificate'
+  return publicKeyOf(certificate) ? null : 'it has no public key'
+}
+
+function isCertificate(der: Buffer): boolean {
+  try {
+    return new X509Certificate(der).raw.equals(der)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * RFC 7671, 9: of digests for the same usage and selector, senders use only the strongest. That
+ * matters when it does not match.
+ */
+function whyOutranked(
+  { usage, selector, matchingType }: TlsaRecord,
+  results: readonly TlsaResult[],
+): string | null {
+  if (matchingType === FULL || matchingType === SHA_512) return null
+  const stronger = results.filter(
+    ({ record, status }) =>
+      status !== 'unusable' &&
+      record.usage === usage &&
+      record.selector === selector &&
+      record.matchingType === SHA_512,
+  )
+  if (stronger.length === 0 || stronger.some(({ status }) => status === 'matched')) return null
+  return `senders prefer the record ${usage} ${selector} ${SHA_512} with a stronger digest`
 }
 
 function isSame(record: TlsaRecord, certificate: TlsaCertificate): boolean {
-  const data = record.selector === 0 ? certificate.der : certificate.publicKeyDer
+  const data = record.selector === CERTIFICATE ? certificate.der : certificate.publicKeyDer
   if (data === null) return false
   const digest = DIGESTS[record.matchingType]
   const wanted = digest ? createHash(digest.algorithm).update(data).digest() : data

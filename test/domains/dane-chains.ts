@@ -1,0 +1,138 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { execFile } from 'node:child_process'
+import { createLog } from '../../src/log.ts'
+import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
+import { daneLine } from '../../src/domains/lines/dane.ts'
+import type { LineResult } from '../../src/domains/lines/line.ts'
+import type { DnsFailure } from '../../src/net/dns.ts'
+import { mapResolver } from '../resolver.ts'
+import { makeAuthority, makeCertificate, type Certified } from '../servers/certificates.ts'
+import type { Records } from '../servers/dns-records.ts'
+import { SCRIPTS, startTlsServer, type Script, type TcpServer } from '../servers/tls.ts'
+
+export const { root, intermediate } = makeAuthority()
+const stranger = makeAuthority()
+export const HOST = 'mail.dane.test'
+
+type Wish = Partial<Parameters<typeof makeCertificate>[0]>
+const issue = (wish: Wish = {}) =>
+  makeCertificate({
+    subject: '/O=Portreeve tests/OU=Mail',
+    altNames: [`DNS:${HOST}`],
+    issuer: intermediate,
+    ...wish,
+  })
+const authority = (wish: Wish = {}) =>
+  makeCertificate({ subject: '/CN=Other intermediate', isCa: true, issuer: root, ...wish })
+
+export const leaf = issue()
+const ended = authority({ from: -9, to: -1 })
+const endedRoot = authority({ issuer: undefined, subject: '/CN=Ended root', from: -9, to: -1 })
+const noAuthority = authority({ isCa: false })
+const forClients = authority({ extensions: ['extendedKeyUsage = clientAuth'] })
+const selfSigned = issue({ issuer: undefined })
+const foreign = issue({ issuer: stranger.intermediate })
+
+/** What a server sends, by name: its own certificate first. */
+const CHAINS = {
+  intermediate: [leaf, intermediate],
+  root: [leaf, intermediate, root],
+  alone: [leaf],
+  disordered: [leaf, root, intermediate],
+  'self-signed': [selfSigned],
+  'expired leaf': [issue({ from: -9, to: -1 }), intermediate],
+  'future leaf': [issue({ from: 2, to: 9 }), intermediate],
+  'expired intermediate': [issue({ issuer: ended }), ended, root],
+  'other host': [issue({ altNames: ['DNS:other.dane.test'] }), intermediate],
+  wildcard: [issue({ altNames: ['DNS:*.dane.test'] }), intermediate],
+  'partial wildcard': [issue({ altNames: ['DNS:ma*.dane.test'] }), intermediate],
+  'common name': [issue({ altNames: [], subject: `/CN=${HOST}` }), intermediate],
+  'for clients': [issue({ extensions: ['extendedKeyUsage = clientAuth'] }), intermediate],
+  'issuer for clients': [issue({ issuer: forClients }), forClients],
+  'no authority': [issue({ issuer: noAuthority }), noAuthority, root],
+  'expired root': [issue({ issuer: endedRoot }), endedRoot],
+  foreign: [foreign, stranger.intermediate, stranger.root],
+  'foreign without root': [foreign, stranger.intermediate],
+} satisfies Record<string, Certified[]>
+export type ChainName = keyof typeof CHAINS
+
+/** Which certificate of the chain a record is of; `root` of ours, also where it is not sent. */
+export type Of = 'leaf' | 'issuer' | 'root' | 'stranger'
+
+/** The data of a record such as `2 1 1`, of a certificate of the chain. */
+export function recordOf(parts: string, of: Of, chain: ChainName): string {
+  const [, selector, matchingType] = parts.split(' ')
+  const [own, issuer] = CHAINS[chain]
+  const from = { leaf: own, issuer: issuer ?? intermediate, root, stranger: stranger.root }[of]
+  const { raw, publicKey } = new X509Certificate((from as Certified).cert)
+  const data = selector === '1' ? publicKey.export({ type: 'spki', format: 'der' }) : raw
+  const digest = { 1: 'sha256', 2: 'sha512' }[matchingType ?? '']
+  const bytes = digest ? createHash(digest).update(data).digest() : data
+  return `${parts} ${bytes.toString('hex')}`
+}
+
+/** As a mail server, for any client. */
+const SMTP: Script = {
+  ...SCRIPTS.smtp,
+  replies: [
+    { to: /^EHLO /, say: '250-mail.example.test\r\n250 STARTTLS\r\n' },
+    { to: /^STARTTLS\r\n$/, say: '220 go ahead\r\n', upgrade: true },
+  ],
+}
+
+export type ChainServers = { ports: Record<ChainName, number>; close(): Promise<void> }
+
+export async function startChainServers(): Promise<ChainServers> {
+  const started = await Promise.all(
+    Object.entries(CHAINS).map(async ([name, certificates]) => {
+      const [first] = certificates
+      const cert = certificates.map((each) => each.cert).join('')
+      const server = await startTlsServer({ key: first?.key ?? '', cert, script: SMTP })
+      return [name, server] as const
+    }),
+  )
+  const ports = Object.fromEntries(started.map(([name, { port }]) => [name, port]))
+  const servers: TcpServer[] = started.map(([, server]) => server)
+  return {
+    ports: ports as Record<ChainName, number>,
+    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+  }
+}
+
+export type DaneWish = {
+  records: Records
+  failures?: Record<string, DnsFailure> | undefined
+  isSigned?: ((name: string) => boolean) | undefined
+  port: number
+  domain?: string | undefined
+}
+
+/** The line “DANE” of a domain in these zones. */
+export function checkDane({ records, failures, isSigned, port, domain }: DaneWish) {
+  const name = domain ?? 'dane.test'
+  const zone = { '. SOA': ['a. b. 1 2 3 4 5'], ...records }
+  const deps = {
+    resolver: mapResolver(zone, failures, isSigned ?? (() => true)),
+    allowPrivate: true,
+    log: createLog('silent'),
+    ports: { smtp: port },
+  } as unknown as DomainDeps
+  const signal = AbortSignal.timeout(30_000)
+  return daneLine.check(createDomainContext({ kind: 'name', name, unicode: name }, deps, signal))
+}
+
+/** State of the line; `unused` for a domain without DANE. */
+export const stateOf = ({ state, isUsed }: LineResult) => (isUsed === false ? 'unused' : state)
+
+/** Whether OpenSSL verifies the server with these records alone. */
+export async function opensslVerifies(port: number, records: readonly string[]): Promise<boolean> {
+  const data = records.flatMap((record) => ['-dane_tlsa_rrdata', record])
+  const { promise, resolve } = Promise.withResolvers<string>()
+  // prettier-ignore
+  const openssl = execFile('openssl', ['s_client', '-no-CAfile', '-no-CApath', '-no-CAstore', '-starttls', 'smtp', '-connect', `127.0.0.1:${port}`, '-dane_tlsa_domain', HOST, '-dane_ee_no_namechecks', ...data],
+    (_error, stdout, stderr) => resolve(stdout + stderr))
+  openssl.stdin?.end()
+  const output = await promise
+  if (!output.includes('Verif')) throw new Error(`openssl did not verify: ${output}`)
+  return /^Verification: OK$/m.test(output)
+}
