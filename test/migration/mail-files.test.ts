@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findFolders } from '../../src/migration/files/find-folders.ts'
 import { fillWithCrlf, moduleMemory } from '../../src/migration/files/formats/bare-ends.ts'
 import type { FoundMessage } from '../../src/migration/files/formats/found-message.ts'
-import { placeOf } from '../../src/migration/files/formats/gmail-labels.ts'
+import { readLabels } from '../../src/migration/files/formats/gmail-labels.ts'
 import { isMbox } from '../../src/migration/files/formats/from-line.ts'
 import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
 import { MEMORY_PARTS } from '../../src/migration/files/formats/memory-parts.ts'
@@ -228,8 +228,12 @@ describe('mail in folders', () => {
   const eml = 'Subject: x\nDate: Thu, 4 Jan 2024 00:00:00 +0000\n\nText\n'
   const found = () => {
     const { folders, left } = findFolders(folder)
-    const list = folders.map(({ path, messages }) => [path, [...messages()]] as const)
-    return { folders: Object.fromEntries(list), left: left.map(({ reason }) => reason) }
+    const list = folders.map(({ path, messages }) => {
+      const read = [...messages((each) => left.push(each))]
+      return [path, read] as const
+    })
+    const problems = left.filter(({ isProblem }) => isProblem)
+    return { folders: Object.fromEntries(list), left: problems.map(({ reason }) => reason) }
   }
 
   it('is found in profiles, exports and Maildirs', () => {
@@ -275,11 +279,10 @@ describe('mail in folders', () => {
     expect(folders).toMatchObject({
       INBOX: [
         {
-          key: '1.a',
           flags: ['\\Flagged', '\\Seen', '$Label1'],
           date: ' 3-Jan-2024 00:00:00 +0000',
         },
-        { key: '2.b', flags: [] },
+        { flags: [] },
       ],
       'Lists/Café': [{ flags: ['\\Answered', '\\Deleted'] }],
     })
@@ -295,8 +298,13 @@ describe('a session with mail in files', () => {
     )
     put('Mail.mbox', messages.join(''))
     const signal = new AbortController().signal
-    const options = { state: join(folder, 'state'), labels: 'ignore' as const, signal }
-    const { wire } = openStoreSession(await openSource(findFolders(folder), options))
+    const options = {
+      origin: folder,
+      state: join(folder, 'state'),
+      labels: 'ignore' as const,
+      signal,
+    }
+    const { wire } = openStoreSession(await openSource(findFolders(folder).folders, options))
     await examine(wire, 'Mail')
     const rows = await Array.fromAsync(fetchMetadata(wire, 1, messages.length))
     const { promise: paused, resolve: tellPaused } = Promise.withResolvers<void>()
@@ -387,17 +395,18 @@ describe('the memory that threads share', () => {
 describe('labels of Gmail', () => {
   it('choose folders and flags, in several languages', () => {
     const place = (labels: string, every = false) =>
-      placeOf(Buffer.from(labels).toString('latin1'), every)
-    expect(place('Inbox,Important,Opened,Starred,"Work, home",Category Updates', true)).toEqual({
-      folders: ['INBOX', 'Work, home'],
-      flags: ['\\Seen', '\\Flagged'],
-    })
-    expect(place('=?UTF-8?Q?Entw=C3=BCrfe,Ungelesen,Caf=C3=A9?=')).toEqual({
+      readLabels(Buffer.from(labels).toString('latin1'), every)
+    expect(
+      place('Inbox,Important,Opened,Starred,"Work, home",Category Updates', true),
+    ).toMatchObject({ folders: ['INBOX', 'Work, home'], flags: ['\\Flagged'], isRead: true })
+    expect(place('=?UTF-8?Q?Entw=C3=BCrfe,Ungelesen,Caf=C3=A9?=')).toMatchObject({
       folders: ['Drafts'],
       flags: ['\\Draft'],
+      isRead: false,
+      ownLabels: ['Café'],
     })
     expect(place('Archiviert,Gelesen').folders).toEqual(['Gelesen'])
-    expect(place('Archived,Opened')).toEqual({ folders: ['Archive'], flags: ['\\Seen'] })
+    expect(place('Archived,Opened')).toMatchObject({ folders: ['Archive'], isRead: true })
     expect(place('Papierkorb,Posteingang').folders).toEqual(['Trash'])
   })
 })

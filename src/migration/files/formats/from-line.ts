@@ -11,10 +11,19 @@ const [LF, CR, GREATER] = [0x0a, 0x0d, 0x3e]
 const FROM = Buffer.from('From ')
 const QUOTED_FROM = Buffer.from('>From ')
 
+/** With a date as most programs write it. */
 const DATED_FROM =
   /^From .*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\d{1,2}:\d{2}(?::\d{2})?\b.*\b\d{4}\b/
-const BARE_FROM = /^From (?:-\s*)?$/
+/** With a sender and a time: weekdays of other languages, ISO dates, years of two digits. */
+const TIMED_FROM = /^From (?:\S+@\S+|MAILER-DAEMON|-) .*\b\d{1,2}:\d{2}/i
+/** Nothing else, or an address: no sentence. */
+const BARE_FROM = /^From (?:-|\S+@\S+)?\s*$/
 const FIELD = /^(?:>?From |[!-9;-~]+[ \t]*:)/
+/** `http://…` at the beginning of a line is none. */
+const SPACED_FIELD = /^[!-9;-~]+[ \t]*:(?:[ \t]|$)/
+/** Fields that hardly a text has in front of its first blank line. */
+const FIELD_OF_MAIL =
+  /^(?:Return-Path|Received|Delivered-To|Delivery-Date|Envelope-To|Message-ID|MIME-Version|Date|From|Sender|Reply-To|To|Cc|Bcc|Subject|In-Reply-To|References|Content-(?:Type|Transfer-Encoding|Length)|Status|Lines|DKIM-Signature|X-[A-Za-z0-9-]+)[ \t]*:/i
 
 /** Whether a file begins as an mbox file does, after blank lines and a byte order mark. */
 export function isMbox(beginning: Buffer): boolean {
@@ -29,12 +38,36 @@ export function startOf(beginning: Buffer): number {
   return at
 }
 
-/** Whether the line at `at`, which begins with `From `, begins a message. */
+/**
+ * Whether the line at `at`, which begins with `From `, begins a message. No program can be relied on
+ * for the form of its date, nor for quoting such lines in texts: the less the line looks like a
+ * separator, the more what follows has to look like a header.
+ */
 export function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): boolean {
   const [line = '', next = ''] = textOfLines(bytes, at, 2).split(/\r\n|\r|\n/, 2)
-  const isField = FIELD.test(next)
-  if (DATED_FROM.test(line)) return isAfterBlank || isField
-  return BARE_FROM.test(line) && isAfterBlank && isField
+  if (DATED_FROM.test(line)) return isAfterBlank || FIELD.test(next)
+  if (isAfterBlank && BARE_FROM.test(line)) return SPACED_FIELD.test(next)
+  if (!isAfterBlank && !TIMED_FROM.test(line)) return false
+  const text = textOfLines(bytes, at, Infinity)
+  const header = text.slice(/^.*?(?:\r\n|\r|\n)/.exec(text)?.[0].length ?? text.length)
+  return isHeader(header, /^From \S+@|\b\d{1,2}:\d{2}/.test(line) ? 1 : 2)
+}
+
+/**
+ * Whether a text begins with the header of a message: fields up to the first blank line, and fields
+ * of mail among them.
+ * @param fieldsOfMail how many different ones
+ */
+export function isHeader(text: string, fieldsOfMail: number): boolean {
+  const [head = ''] = text.split(/\r\n\r\n|\n\n|\r\r|\n\r\n/, 1)
+  const lines = head.split(/\r\n|\r|\n/)
+  // The last one may be cut.
+  const whole = head === text && lines.length > 1 ? lines.slice(0, -1) : lines
+  const fields = whole.filter((line) => !/^[ \t]/.test(line) && line !== '')
+  const known = new Set(fields.flatMap((line) => FIELD_OF_MAIL.exec(line)?.[0].toLowerCase() ?? []))
+  return (
+    whole[0] === fields[0] && fields.every((line) => FIELD.test(line)) && known.size >= fieldsOfMail
+  )
 }
 
 /**
@@ -43,7 +76,7 @@ export function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): b
  */
 export function textOfLines(bytes: Buffer, at: number, lines: number): string {
   let end = at
-  for (let line = 0; line < lines && end !== Infinity; line++) {
+  for (let line = 0; line < lines && end < at + LOOKAHEAD_BYTES; line++) {
     const found = bytes.indexOf(LF, end)
     end = found === -1 ? Infinity : found + 1
   }

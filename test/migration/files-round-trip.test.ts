@@ -1,0 +1,294 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findFolders } from '../../src/migration/files/find-folders.ts'
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+} from '../../src/migration/files/formats/export-formats.ts'
+import type { LeftOut } from '../../src/migration/files/formats/found-message.ts'
+import { decodeLevel, encodeLevel } from '../../src/migration/files/formats/level-names.ts'
+import { openDestination } from '../../src/migration/files/open-destination.ts'
+import { openSource } from '../../src/migration/files/open-source.ts'
+import type { MailStore } from '../../src/migration/files/store.ts'
+
+let folder: string
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'portreeve-round-trip-'))))
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const { signal } = new AbortController()
+
+/** Names that a format, a mail program or a file system means something else by. */
+const NAMES = [
+  ...[
+    'INBOX',
+    'Data',
+    'Messages',
+    '1',
+    '1/x',
+    'X.mbox',
+    'X.sbd',
+    'X.sbd/Y',
+    'X.mbx',
+    'X',
+    'mbox',
+    'a/mbox',
+  ],
+  ...[
+    'cur',
+    'new',
+    'tmp',
+    'cur/new',
+    'cur/tmp',
+    'a.directory',
+    '.a.directory',
+    'dovecot-users',
+    '.hidden',
+    'a/.hidden',
+  ],
+  ...[
+    'Subscriptions',
+    'Dovecot',
+    'README.txt',
+    'build.log',
+    'x.eml',
+    'x.tmp',
+    'x.zip',
+    '.portreeve-1-1.tmp',
+  ],
+  ...[
+    '100%',
+    '%2E',
+    '%2Ehidden',
+    '50%25',
+    'a%2',
+    'ends.',
+    'ends ',
+    ' begins',
+    '..',
+    '...',
+    '. ',
+    'a/..',
+    '~',
+    '*',
+    '"',
+    '\\',
+  ],
+  ...[
+    'Entwürfe',
+    'Café & Bar',
+    '日本語',
+    '😀',
+    'a.b',
+    'A.B/c.d',
+    '&',
+    '&-',
+    '&AOk-',
+    'tab\there',
+    'x'.repeat(100),
+  ],
+]
+
+type Message = { text: string; flags: string[] }
+type Account = Map<string, Message[]>
+
+const FROM = 'From a@b Tue Jan  2 03:04:05 2024'
+const headerLine = fc.constantFrom(
+  ...[
+    'Subject: plain',
+    'From: a@b',
+    '>From: a@b',
+    'Content-Length: 3',
+    'Content-Length: 999999',
+    'Status: RO',
+    'status: D',
+  ],
+  ...[
+    'X-Status: AF',
+    'X-Keywords: NonJunk',
+    'X-UID: 7',
+    'X-IMAP: 1 2',
+    'X-IMAPbase: 1 2',
+    'X-Mozilla-Status: 0009',
+  ],
+  ...[
+    'X-Mozilla-Status2: 00200000',
+    'X-Mozilla-Keys: $label1',
+    'X-Gmail-Labels: Inbox,Unread',
+    'X-GM-THRID: 17',
+  ],
+  ...[
+    'X-Portreeve-Length: 5',
+    'X-Portreeve-Length: 5; raw',
+    "Subject: DON'T DELETE THIS MESSAGE -- FOLDER INTERNAL DATA",
+  ],
+  ...[
+    FROM,
+    `>${FROM}`,
+    'From - Mon Jan 01 00:00:00 2001',
+    'From ',
+    'From nobody',
+    ' folded',
+    '\tfolded',
+    'no field',
+  ],
+  ...[
+    'Subject: 8-bit \xe9\xff',
+    'X-Nul: \0',
+    `X-Long: ${'x'.repeat(3_000)}`,
+    'X-Cr: a\rb',
+    'Message-ID: <1@x>',
+  ],
+)
+const bodyLine = fc.constantFrom(
+  ...[
+    '',
+    '',
+    'text',
+    FROM,
+    `>${FROM}`,
+    `>>${FROM}`,
+    `${'>'.repeat(300)}${FROM}`,
+    'From now on',
+    '>From now on',
+    'From a@x.test',
+  ],
+  ...[
+    'Subject: quoted',
+    'Status: RO',
+    'X-Portreeve-Length: 2',
+    '.',
+    'a\rb',
+    '\r',
+    'nul \0',
+    '\xef\xbb\xbf',
+    'y'.repeat(5_000),
+  ],
+)
+const lineEnds = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(['\r\n']) },
+  { weight: 2, arbitrary: fc.constant(['\r\n', '\n', '\r', '\r\r\n']) },
+  { weight: 1, arbitrary: fc.constantFrom(['\n'], ['\r']) },
+)
+const message = fc
+  .record({
+    header: fc.array(headerLine, { maxLength: 6 }),
+    body: fc.array(bodyLine, { maxLength: 8 }),
+    hasBlank: fc.boolean(),
+    hasEnd: fc.boolean(),
+    ends: lineEnds,
+    flags: fc.subarray([
+      '\\Seen',
+      '\\Flagged',
+      '\\Answered',
+      '\\Draft',
+      '\\Deleted',
+      'one',
+      '$Two',
+    ]),
+  })
+  .chain(({ header, body, hasBlank, hasEnd, ends, flags }) => {
+    const lines = [...header, ...(hasBlank ? [''] : []), ...body]
+    return fc
+      .array(fc.constantFrom(...ends), { minLength: lines.length, maxLength: lines.length })
+      .map((endings): Message => {
+        const text = lines.map((line, index) => `${line}${endings[index] ?? ''}`).join('')
+        const whole = hasEnd ? text : text.replace(/[\r\n]+$/, '')
+        return { text: whole === '' ? 'x' : whole, flags }
+      })
+  })
+
+/** Writes an account to files, as an export does. */
+async function exportTo(root: string, format: ExportFormat, account: Account): Promise<void> {
+  const options = { state: `${root}.state`, signal, isDry: false }
+  const store = await openDestination(root, format, options)
+  const writer = store.writer ?? expect.fail()
+  for (const [path, messages] of account) {
+    if (!store.folders.has(path)) writer.create(path)
+    const to = store.folders.get(path) ?? expect.fail()
+    const arrived = messages.map(({ text, flags }, n) => {
+      const incoming = writer.begin(to)
+      for (let at = 0; at < text.length; at += 1_000)
+        incoming.write(Buffer.from(text.slice(at, at + 1_000), 'latin1'))
+      return { incoming, meta: { flags, moment: 1_700_000_000_000 + n * 1_000 } }
+    })
+    if (arrived.length > 0) await writer.commit(to, arrived)
+  }
+  store.close()
+}
+
+/** Reads an account from files, as an import does. */
+async function importFrom(root: string): Promise<{ account: Account; left: LeftOut[] }> {
+  const { folders, left } = findFolders(root)
+  const options = { origin: root, state: `${root}.uids`, labels: 'once' as const, signal }
+  const store = await openSource(folders, { ...options, onLeft: (each) => left.push(each) })
+  return { account: accountIn(store), left }
+}
+
+function accountIn({ folders }: MailStore): Account {
+  return new Map(
+    [...folders].map(([path, { messages }]) => [
+      path,
+      messages.map(({ read, flags, size }) => {
+        const text = Buffer.concat(Array.from(read(), (part) => Buffer.from(part)))
+        expect(size).toBe(text.length)
+        return { text: text.toString('latin1'), flags: [...flags] }
+      }),
+    ]),
+  )
+}
+
+/** What must be equal: the messages of each folder with mail, in their order. */
+function contents(account: Account, hasFlags: boolean): [string, unknown[]][] {
+  return [...account]
+    .filter(([, messages]) => messages.length > 0)
+    .map(([path, messages]): [string, unknown[]] => [
+      path,
+      messages.map(({ text, flags }) => (hasFlags ? [text, flags.toSorted()] : text)),
+    ])
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+describe.each(EXPORT_FORMATS)('an export as %s', (format) => {
+  it('is imported and exported again, byte for byte', async () => {
+    const texts = fc.sample(message, { numRuns: 500, seed: 41 })
+    const account: Account = new Map(NAMES.map((name) => [name, []]))
+    for (const [n, each] of texts.entries()) account.get(NAMES[n % NAMES.length] ?? '')?.push(each)
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')]
+    await exportTo(first, format, account)
+    const hasFlags = format !== 'eml'
+    const imported = await importFrom(first)
+    expect(imported.left.filter(({ isProblem }) => isProblem)).toEqual([])
+    expect(contents(imported.account, hasFlags)).toEqual(contents(account, hasFlags))
+    await exportTo(second, format, imported.account)
+    expect(contents((await importFrom(second)).account, hasFlags)).toEqual(
+      contents(account, hasFlags),
+    )
+    // A later run knows all of it, also without the UIDs of the first one.
+    const options = { state: join(folder, 'other'), signal, isDry: false }
+    const again = await openDestination(first, format, options)
+    expect(contents(accountIn(again), hasFlags)).toEqual(contents(account, hasFlags))
+    again.close()
+    const names = readdirSync(first, { recursive: true, encoding: 'utf8' })
+    const isTemporary = (name: string) =>
+      /(?:^|\/)(?:\.(?:portreeve-)?\d+-\d+\.tmp|\.portreeve-[\w-]+\.size|tmp\/[^/]*portreeve(?:\.lf)?)$/.test(
+        name,
+      )
+    expect(names.filter(isTemporary)).toEqual([])
+  })
+})
+
+describe('the name of a folder in an export', () => {
+  it('is the one that is read back, and no other is changed', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'%25Ecurnwtmpbox.sd ~\0é') }), (level) => {
+        expect(decodeLevel(encodeLevel(level))).toBe(level)
+        if (encodeLevel(decodeLevel(level)) !== level) expect(decodeLevel(level)).toBe(level)
+      }),
+    )
+    for (const name of NAMES) expect(decodeLevel(encodeLevel(name))).toBe(name)
+    expect(encodeLevel('..')).toBe('%2E%2E')
+  })
+})
