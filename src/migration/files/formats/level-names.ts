@@ -4,7 +4,7 @@
  * parts of a Maildir, and endings that mail programs use.
  */
 const ENCODED =
-  /^\.|^[cnt](?=(?:ur|ew|mp)$)|^m(?=box$)|[. ]$|[\0-\x1f\x7f]|\.(?=(?:sbd|mbox|mbx|mbs|eml|emlx|tmp)$)|%(?=[0-9A-F]{2})/gi
+  /^\.|^[cnt](?=(?:ur|ew|mp)$)|^m(?=box$)|[. ]$|\p{Cc}|\.(?=(?:sbd|mbox|mbx|mbs|eml|emlx|tmp)$)|%(?=[0-9A-F]{2})/giu
 
 /** The name of the file or folder of a level. */
 export function encodeLevel(level: string): string {

@@ -48,7 +48,7 @@ export function* readMaildir(path: string, leave: Leave): Generator<FoundMessage
       // The sizes of the file and of the message are equal: its line ends are those of the message.
       const [, size, sizeAsSent] = /,S=(\d+),W=(\d+)/.exec(base) ?? []
       yield* readMail(join(path, sub, name), leave, {
-        ...(isThunderbird && INFO.test(name) === false ? { useState: true } : { flags }),
+        ...(isThunderbird && !INFO.test(name) ? { useState: true } : { flags }),
         useFileTime: !isThunderbird,
         isRaw: size !== undefined && size === sizeAsSent,
       })

@@ -113,13 +113,16 @@ const cleanedOf = (header: Buffer) => Buffer.from(cleanHeader(header.toString('l
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Hours east of UTC, of the names of zones that have one meaning in mail. */
-const ZONE_HOURS: Record<string, number> = {
-  ...{ UTC: 0, GMT: 0, UT: 0, Z: 0, WET: 0, BST: 1, WEST: 1, CET: 1, MET: 1, MEZ: 1, CEST: 2 },
-  ...{ MEST: 2, MESZ: 2, EET: 2, EEST: 3, MSK: 3, JST: 9, KST: 9, AEST: 10, AEDT: 11, NZST: 12 },
-  ...{ NZDT: 13, EDT: -4, EST: -5, CDT: -5, CST: -6, MDT: -6, MST: -7, PDT: -7, PST: -8 },
-  ...{ AKDT: -8, AKST: -9, HST: -10 },
-}
+/** Hours east of UTC, by the names of zones that have one meaning in mail. */
+const ZONE_HOURS = new Map(
+  [
+    'UTC 0, GMT 0, UT 0, Z 0, WET 0, BST 1, WEST 1, CET 1, MET 1, MEZ 1, CEST 2, MEST 2, MESZ 2, EET 2',
+    'EEST 3, MSK 3, JST 9, KST 9, AEST 10, AEDT 11, NZST 12, NZDT 13, EDT -4, EST -5, CDT -5, CST -6',
+    'MDT -6, MST -7, PDT -7, PST -8, AKDT -8, AKST -9, HST -10',
+  ]
+    .flatMap((line) => line.split(', '))
+    .map((zone): [string, number] => [zone.replace(/ .*/, ''), Number(zone.replace(/.* /, ''))]),
+)
 
 /**
  * The date of a line such as `From a@b Tue Jan  2 03:04:05 2024`, with a zone or in UTC.
@@ -144,6 +147,9 @@ export function dateInFromLine(line: string): string | null {
 
 /** Minutes east of UTC; null for an unknown name. */
 function offsetOf(zone: string): number | null {
-  if (!/^[+-]/.test(zone)) return zone in ZONE_HOURS ? (ZONE_HOURS[zone] as number) * 60 : null
+  if (!/^[+-]/.test(zone)) {
+    const hours = ZONE_HOURS.get(zone)
+    return hours === undefined ? null : hours * 60
+  }
   return (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3))) * (zone[0] === '-' ? -1 : 1)
 }

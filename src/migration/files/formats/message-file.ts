@@ -73,16 +73,18 @@ export function* readMail(path: string, leave: Leave, over: Over = {}): Generato
   const leaveFor = (reason: string) => leave({ path, reason, count: 1, isProblem: true })
   try {
     const beginning = readWhole(path, 0, 16)
-    const reason = unsupportedReason(path, beginning, true)
-    if (beginning.length === 0) return leaveFor('The file is empty.')
-    if (reason !== null) return leaveFor(reason)
+    const reason =
+      beginning.length === 0 ? 'The file is empty.' : unsupportedReason(path, beginning, true)
+    if (reason !== null) leaveFor(reason)
     // Thunderbird begins the files of its Maildirs as an mbox file.
-    if (over.useState && isFrom(beginning, 0)) return yield* readMbox(path)
-    // An export names the files whose line ends are those of the message.
-    const isRaw = over.isRaw ?? /\.raw\.eml$/i.test(path)
-    const message = readMessageFile(path, { ...over, isRaw })
-    if (message && message.size > 0) yield message
-    else leaveFor('It has no message of Apple Mail.')
+    else if (over.useState && isFrom(beginning, 0)) yield* readMbox(path)
+    else {
+      // An export names the files whose line ends are those of the message.
+      const isRaw = over.isRaw ?? /\.raw\.eml$/i.test(path)
+      const message = readMessageFile(path, { ...over, isRaw })
+      if (message && message.size > 0) yield message
+      else leaveFor('It has no message of Apple Mail.')
+    }
   } catch (error) {
     leaveFor(reasonOf(error))
   }
