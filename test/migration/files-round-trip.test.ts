@@ -1,8 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { filesAccount } from '../../src/cli/files/files-account.ts'
+import { createLog } from '../../src/log.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'
+import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
 import { findFolders } from '../../src/migration/files/find-folders.ts'
 import {
   EXPORT_FORMATS,
@@ -12,7 +16,9 @@ import type { LeftOut } from '../../src/migration/files/formats/found-message.ts
 import { decodeLevel, encodeLevel } from '../../src/migration/files/formats/level-names.ts'
 import { openDestination } from '../../src/migration/files/open-destination.ts'
 import { openSource } from '../../src/migration/files/open-source.ts'
-import type { MailStore } from '../../src/migration/files/store.ts'
+import { openStoreSession } from '../../src/migration/files/server/serve-store.ts'
+import type { MailStore, StoreFolder } from '../../src/migration/files/store.ts'
+import { waitTimes } from './run.ts'
 
 let folder: string
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'portreeve-round-trip-'))))
@@ -159,6 +165,91 @@ describe.each(EXPORT_FORMATS)('an export as %s', (format) => {
         name,
       )
     expect(names.filter(isTemporary)).toEqual([])
+  })
+})
+
+describe('an export by the engine', () => {
+  /** A folder of a source in memory. */
+  function folderOf(path: string, texts: readonly string[], flags: string[][] = []): StoreFolder {
+    const messages = texts.map((text, index) => ({
+      uid: index + 1,
+      size: text.length,
+      flags: flags[index] ?? [],
+      date: ' 1-Jul-2024 08:09:10 +0200',
+      messageId: null,
+      read: () => [Buffer.from(text, 'latin1')],
+      fill: null,
+    }))
+    const bytes = texts.reduce((sum, text) => sum + text.length, 0)
+    return { path, uidValidity: 7, uidNext: texts.length + 1, messages, bytes }
+  }
+
+  async function run(format: ExportFormat, folders: readonly StoreFolder[]) {
+    const source: MailStore = { folders: new Map(folders.map((each) => [each.path, each])) }
+    const root = join(folder, format)
+    const options = { state: `${root}.state`, signal, isDry: false }
+    const store = await openDestination(root, format, options)
+    const journal = createMemoryJournal()
+    const outcome = await migrateMailbox({
+      source: { account: filesAccount(['source']), openSession: () => openStoreSession(source) },
+      destination: { account: filesAccount([root]), openSession: () => openStoreSession(store) },
+      folders: 'all',
+      options: { deduplicate: true, connections: 1, withNewMail: true },
+      recordsDigests: false,
+      journal,
+      signal,
+      log: createLog('silent'),
+      waitTimes,
+    })
+    const notes = [...outcome.notes, ...store.notes()]
+    const stored = [...store.folders.values()].map(({ path, messages }) => [path, messages.length])
+    store.close()
+    return { state: outcome.state, notes, stored, failures: journal.failures }
+  }
+
+  it.each(EXPORT_FORMATS)(
+    'as %s gives a folder that it cannot have another name',
+    async (format) => {
+      const long = 'x'.repeat(300)
+      const { state, notes, stored, failures } = await run(format, [
+        folderOf('INBOX', ['Subject: 1\r\n\r\n']),
+        folderOf(long, ['Subject: 2\r\n\r\n']),
+        folderOf('Last', ['Subject: 3\r\n\r\n']),
+      ])
+      expect([state, failures, stored.length]).toEqual(['completed', [], 3])
+      expect(stored).toEqual(
+        expect.arrayContaining([
+          ['INBOX', 1],
+          ['Last', 1],
+        ]),
+      )
+      expect(notes).toEqual([expect.objectContaining({ folder: long })])
+    },
+  )
+
+  it('says which keywords a Maildir could not have', async () => {
+    const keywords = Array.from({ length: 30 }, (_, index) => `key${index}`)
+    const texts = keywords.map((keyword) => `Subject: ${keyword}\r\n\r\n`)
+    const flags = keywords.map((keyword) => [keyword])
+    const { state, notes } = await run('maildir', [folderOf('INBOX', texts, flags)])
+    expect([state, notes]).toEqual([
+      'completed',
+      [{ folder: 'INBOX', message: expect.stringContaining('key26, key27, key28, key29') }],
+    ])
+  })
+
+  it('writes no file over another, whatever its number is', async () => {
+    mkdirSync(join(folder, 'eml/A'), { recursive: true })
+    writeFileSync(join(folder, 'eml/A/00000002.eml'), 'Subject: kept\r\n\r\n')
+    const { stored } = await run('eml', [
+      folderOf('A', ['Subject: 1\r\n\r\n', 'Subject: 2\r\n\r\n']),
+    ])
+    expect(stored).toContainEqual(['A', 3])
+    expect(readdirSync(join(folder, 'eml/A')).toSorted()).toEqual([
+      '00000002.eml',
+      '00000003.eml',
+      '00000004.eml',
+    ])
   })
 })
 

@@ -107,7 +107,7 @@ function printLeft(left: readonly LeftOut[]): void {
   const [first] = without
   if (first)
     console.error(
-      `${paint('dim', 'Without mail:', process.stderr)} ${countText(without.length)} files, such as ${sanitizeForTerminal(first.path)}.`,
+      `${paint('dim', 'Without mail:', process.stderr)} ${without.length === 1 ? 'one file,' : `${countText(without.length)} files, such as`} ${sanitizeForTerminal(first.path)}.`,
     )
 }
 

@@ -5,7 +5,9 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  realpathSync,
   statSync,
+  type Dirent,
 } from 'node:fs'
 import { basename, extname, join, resolve } from 'node:path'
 import { decodeMailbox } from '../../net/imap/folders/mailbox-name.ts'
@@ -61,42 +63,52 @@ type Place = { levels: readonly string[]; depth: number; isApple: boolean; isMai
 
 class Finder {
   readonly found: FoundFolders = { folders: [], left: [] }
-  /** Files and folders by device and number: each is read once, also where links lead to it. */
+  /** Files and folders that were visited: links to them lead to mail that has its own place. */
   readonly #seen = new Set<string>()
   /** Links are followed last, so that mail is in its own place. */
   readonly #links: { path: string; place: Place }[] = []
 
+  #root = ''
+
   visitRoot(root: string): void {
-    const name = basename(root)
-    const isNamed = statSync(root).isDirectory() && isApplePackage(root) && !isMaildir(root)
-    const levels = isNamed ? [nameOf(name)] : []
-    this.#visit(root, { levels, depth: 0, isApple: isNamed, isMaildir: false })
+    this.#root = existsSync(root) ? realpathSync(root) : root
+    this.#visit(root, () => {
+      const isNamed = statSync(root).isDirectory() && isApplePackage(root) && !isMaildir(root)
+      const levels = isNamed ? [nameOf(basename(root))] : []
+      return { levels, depth: 0, isApple: isNamed, isMaildir: false }
+    })
     // Further links can be behind links.
     for (const link of this.#links) this.#follow(link)
   }
 
-  #visit(path: string, place: Place): void {
+  #visit(path: string, placeOf: () => Place): void {
     try {
       const stat = statSync(path)
-      const id = `${stat.dev}:${stat.ino}`
-      if (this.#seen.has(id)) return
-      this.#seen.add(id)
-      if (stat.isDirectory()) this.#visitFolder(path, place)
-      else if (stat.isFile()) this.#visitFiles([path], place)
-      else this.#leaveNoMail(path, 'It is no file.')
+      if (stat.isFile()) this.#visitFiles([path], placeOf())
+      else if (stat.isDirectory()) {
+        if (this.#seen.has(idOf(stat))) return
+        this.#seen.add(idOf(stat))
+        this.#visitFolder(path, placeOf())
+      } else this.#leaveNoMail(path, 'It is no file.')
     } catch (error) {
       this.#leave(path, reasonOf(error))
     }
   }
 
   #follow({ path, place }: { path: string; place: Place }): void {
-    const stat = statSync(path, { throwIfNoEntry: false })
-    if (!stat) {
-      if (LOCK.test(basename(path))) this.#leaveNoMail(path)
-      else this.#leave(path, 'A link that leads nowhere.')
-    } else if (this.#seen.has(`${stat.dev}:${stat.ino}`))
-      this.#leaveNoMail(path, 'A link to mail that is imported from its own place.')
-    else this.#visit(path, stat.isDirectory() ? placeBelow(path, place) : place)
+    try {
+      const stat = statSync(path, { throwIfNoEntry: false })
+      if (!stat) {
+        if (LOCK.test(basename(path))) this.#leaveNoMail(path)
+        else this.#leave(path, 'A link that leads nowhere.')
+      } else if (`${this.#root}/`.startsWith(`${realpathSync(path).replace(/\/$/, '')}/`))
+        this.#leaveNoMail(path, 'A link to a folder above.')
+      else if (this.#seen.has(idOf(stat)))
+        this.#leaveNoMail(path, 'A link to mail that is imported from its own place.')
+      else this.#visit(path, () => (stat.isDirectory() ? placeBelow(path, place) : place))
+    } catch (error) {
+      this.#leave(path, reasonOf(error))
+    }
   }
 
   #visitFolder(path: string, place: Place): void {
@@ -104,7 +116,7 @@ class Finder {
       this.#leave(path, 'There are too many folders, or too many in each other.')
       return
     }
-    const entries = readdirSync(path, { withFileTypes: true }).toSorted(byName)
+    const entries = this.#entriesOf(path)
     const isDelivered = isMaildir(path)
     if (isDelivered)
       this.found.folders.push({
@@ -119,19 +131,28 @@ class Finder {
       const isOfMaildir = isDelivered && ['cur', 'new', 'tmp'].includes(entry.name)
       if (isOfMaildir && !entry.isFile()) this.#visitInMaildir(below, own)
       else if (entry.isSymbolicLink()) this.#links.push({ path: below, place: own })
-      else if (entry.isDirectory()) this.#visit(below, placeBelow(below, own))
+      else if (entry.isDirectory()) this.#visit(below, () => placeBelow(below, own))
       else if (!entry.isFile()) this.#leaveNoMail(below, 'It is no file.')
     }
   }
 
   /** `cur`, `new` and `tmp`: their files are messages, or were not delivered. */
   #visitInMaildir(path: string, place: Place): void {
-    for (const entry of readdirSync(path, { withFileTypes: true }).toSorted(byName)) {
+    for (const entry of this.#entriesOf(path)) {
       const below = join(path, entry.name)
-      if (entry.isDirectory()) this.#visit(below, placeBelow(below, place))
+      if (entry.isDirectory()) this.#visit(below, () => placeBelow(below, place))
       else if (basename(path) === 'tmp')
         this.#leaveNoMail(below, 'It was not delivered completely.')
       else if (entry.name.startsWith('.')) this.#leaveNoMail(below)
+    }
+  }
+
+  #entriesOf(path: string): Dirent[] {
+    try {
+      return readdirSync(path, { withFileTypes: true }).toSorted(byName)
+    } catch (error) {
+      this.#leave(path, reasonOf(error))
+      return []
     }
   }
 
@@ -140,15 +161,13 @@ class Finder {
     const messages: string[] = []
     for (const file of files) {
       try {
+        this.#seen.add(idOf(statSync(file)))
         const kind = this.#kindOf(file)
         if (kind === 'message') messages.push(file)
         if (kind === 'mbox')
           this.found.folders.push({
             path: pathOf(levelsOf(file, place)),
-            messages: (leave) =>
-              readMbox(file, 0, (reason) =>
-                leave({ path: file, reason, count: 1, isProblem: false }),
-              ),
+            messages: (leave) => readWholeMbox(file, leave),
           })
       } catch (error) {
         this.#leave(file, reasonOf(error))
@@ -193,6 +212,17 @@ class Finder {
     return null
   }
 }
+
+function* readWholeMbox(path: string, leave: Leave): Generator<FoundMessage> {
+  try {
+    yield* readMbox(path, 0, (reason) => leave({ path, reason, count: 1, isProblem: false }))
+  } catch (error) {
+    const reason = `The rest of it could not be read: ${reasonOf(error)}`
+    leave({ path, reason, count: 1, isProblem: true })
+  }
+}
+
+const idOf = ({ dev, ino }: { dev: number; ino: number }) => `${dev}:${ino}`
 
 /** The reason why files such as indexes are left out. */
 export const NO_MAIL = 'It has no mail.'

@@ -39,8 +39,7 @@ export function* readMaildir(path: string, leave: Leave): Generator<FoundMessage
   const keywords = keywordsOf(path)
   const isThunderbird = !isFolder(join(path, 'new'))
   for (const sub of ['cur', 'new']) {
-    if (!isFolder(join(path, sub))) continue
-    for (const { name } of namesIn(join(path, sub))) {
+    for (const name of namesIn(join(path, sub))) {
       const [base = name, info = ''] = name.split(INFO)
       const flags = Array.from(info).flatMap(
         (letter) => LETTERS[letter] ?? keywords.get(letter) ?? [],
@@ -56,11 +55,19 @@ export function* readMaildir(path: string, leave: Leave): Generator<FoundMessage
   }
 }
 
-/** The files in a folder of messages, in the order of their numbers. Other files have no mail. */
-function namesIn(path: string): { name: string }[] {
-  return readdirSync(path, { withFileTypes: true })
-    .filter((entry) => !entry.name.startsWith('.') && !entry.isDirectory())
-    .toSorted(byName)
+/**
+ * The messages in a folder, in the order of their numbers. Whatever else is in it, or why it cannot be
+ * read, the search for folders has said.
+ */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => !entry.name.startsWith('.') && !entry.isDirectory())
+      .toSorted(byName)
+      .map(({ name }) => name)
+  } catch {
+    return []
+  }
 }
 
 /** Dovecot’s names of the letters a to z: lines such as `0 $Label1`. */

@@ -4,6 +4,7 @@ import { borrowScanBuffer } from './bare-ends.ts'
 import {
   countQuotedFrom,
   isFrom,
+  isMbox,
   isSeparator,
   LOOKAHEAD_BYTES,
   startOf,
@@ -92,6 +93,8 @@ class MboxScanner {
     this.#lineEnd = lineEndOf(buffer.subarray(0, Math.min(filled, 64 * 1024)))
     at = startOf(buffer.subarray(0, filled))
     const first = start + at
+    // The first From_ line can be missing.
+    if (at < filled && !isMbox(buffer.subarray(0, filled))) this.#open = openMessage(first, '')
     for (;;) {
       const bytes = buffer.subarray(0, filled)
       const isEnd = base + filled >= this.#fileSize
@@ -147,7 +150,7 @@ class MboxScanner {
     if (isFrom(bytes, at) && isSeparator(bytes, at, this.#isAfterBlank(bytes, at))) {
       if (open === null || place >= open.trustedUntil) {
         const ended = this.#finish(bytes, at, base)
-        this.#open = openMessage(bytes, at, base)
+        this.#open = openMessage(place, textOfLines(bytes, at, 1))
         return ended
       }
       // A file whose bodies have such lines does not quote them (mboxcl2).
@@ -248,10 +251,10 @@ class MboxScanner {
   }
 }
 
-function openMessage(bytes: Buffer, at: number, base: number): Open {
-  const [whole = '', fromLine = ''] =
-    /^([^\r\n]*)(?:\r\n|\r|\n)?/.exec(textOfLines(bytes, at, 1)) ?? []
-  const headerStart = base + at + whole.length
+/** @param text the From_ line and what may follow it; "" where there is none */
+function openMessage(place: number, text: string): Open {
+  const [whole = '', fromLine = ''] = /^([^\r\n]*)(?:\r\n|\r|\n)?/.exec(text) ?? []
+  const headerStart = place + whole.length
   return {
     fromLine,
     headerStart,
