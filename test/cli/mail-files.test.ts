@@ -258,7 +258,9 @@ describe('mail in files', () => {
     const { out, err, code } = await importing(files, 'partly')
     expect([out, err, code]).toEqual([
       expect.stringMatching(/folders of yours: Wumbo[^]*which of 2 messages were read[^]*: 2 of 2/),
-      expect.stringMatching(/Left out: \S*old\.mbox: It does not begin[^]*Without mail: one file, \S*Box\.msf/),
+      expect.stringMatching(
+        /Left out: \S*old\.mbox: It does not begin[^]*Without mail: one file, \S*Box\.msf/,
+      ),
       1,
     ])
     const again = await importing(files, 'partly', '--json')

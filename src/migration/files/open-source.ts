@@ -18,7 +18,7 @@ export type SourceOptions = {
   onLeft?: Leave
   /** Called once for each folder that is made for a label which is none of Gmail’s own. */
   onLabel?: (label: string) => void
-  /** Called with the number of messages of which nobody can tell whether they were read. */
+  /** Called with the number of messages whose labels do not say whether they were read. */
   onUnknownState?: (folder: string, messages: number) => void
   /**
    * Called when the store has a further part of the messages, while the rest is read. Only folders

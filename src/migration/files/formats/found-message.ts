@@ -21,8 +21,7 @@ export function digestOf(bytes: Buffer): string {
 }
 
 /**
- * A file, folder, link or message that is left out. `isProblem`: it has mail, or nobody can tell that
- * it has none.
+ * A file, folder, link or message that is left out. `isProblem`: it has mail, or may have some.
  */
 export type LeftOut = { path: string; reason: string; count: number; isProblem: boolean }
 export type Leave = (left: LeftOut) => void
@@ -40,7 +39,7 @@ export function reasonOf(error: unknown): string {
   const known: Record<string, string> = {
     EACCES: 'Permission denied.',
     EPERM: 'Permission denied.',
-    ENOENT: 'It does not exist any more.',
+    ENOENT: 'It no longer exists.',
     ELOOP: 'A link that leads to itself.',
     EIO: 'The disk could not read it.',
     ENOSPC: 'The disk is full.',

@@ -31,8 +31,8 @@ const NAMES: Record<LabelRole, readonly string[]> = {
   ],
   sent: [
     'Sent, Gesendet, Envoyé, Messages envoyés, Enviado, Enviados, Enviada, Mensajes enviados',
-    'E-mails enviados, Inviato, Inviati, Posta inviata, Messaggi inviati, Verzonden',
-    'Verzonden berichten, Skickat, Skickade, Sendt, Sendte, Sendte e-mails, Wysłane, Wysłano',
+    'Emails enviados, Inviato, Inviati, Posta inviata, Messaggi inviati, Verzonden',
+    'Verzonden berichten, Skickat, Skickade, Sendt, Sendte, Sendte emails, Wysłane, Wysłano',
     'Отправленные, Отправлено, Надіслані, Надіслано, Изпратени, Изпратена поща, Odesláno',
     'Odeslané, Odeslaná pošta, Odoslané, Odoslaná pošta, Elküldött, Elküldött levelek',
     'Trimise, Mesaje trimise, Gönderildi, Gönderilmiş Postalar, Gönderilenler, Απεσταλμένα',
@@ -158,8 +158,8 @@ const NAMES: Record<LabelRole, readonly string[]> = {
     'Utsatt, Odłożone, Отложенные, Відкладені, Odložené, スヌーズ中, 已延后, 已延後, 다시 알림 설정, Scheduled',
     'Geplant, Planifiés, Programados, Agendados, Programmati, Gepland, Schemalagda, Planlagt',
     'Planlagte, Zaplanowane, Запланированные, Naplánované, 予定済み, 予約送信, 已安排, 已排定時間, 예약됨',
-    'All Mail, Alle Nachrichten, Tous les messages, Todos os e-mails, Tutti i messaggi',
-    'Alle e-mails, Alla mejl, Al post, Wszystkie, Вся почта, Všechny zprávy, Veškerá pošta',
+    'All Mail, Alle Nachrichten, Tous les messages, Todos os emails, Tutti i messaggi',
+    'Alle emails, Alla mejl, Al post, Wszystkie, Вся почта, Všechny zprávy, Veškerá pošta',
     'すべてのメール, 所有邮件, 所有郵件, 전체보관함',
   ],
 }
@@ -197,4 +197,5 @@ function keyOf(label: string): string {
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase()
+    .replace(/\be-mail/g, 'email')
 }
