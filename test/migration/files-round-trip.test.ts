@@ -184,11 +184,17 @@ describe('an export by the engine', () => {
     return { path, uidValidity: 7, uidNext: texts.length + 1, messages, bytes }
   }
 
-  async function run(format: ExportFormat, folders: readonly StoreFolder[]) {
+  async function run(format: ExportFormat, folders: readonly StoreFolder[], refused = '') {
     const source: MailStore = { folders: new Map(folders.map((each) => [each.path, each])) }
     const root = join(folder, format)
     const options = { state: `${root}.state`, signal, isDry: false }
     const store = await openDestination(root, format, options)
+    const { writer = expect.fail() } = store
+    const commit = writer.commit.bind(writer)
+    writer.commit = async (to, messages) => {
+      if (to.path === refused) throw Object.assign(new Error('no'), { code: 'EACCES' })
+      return commit(to, messages)
+    }
     const journal = createMemoryJournal()
     const outcome = await migrateMailbox({
       source: { account: filesAccount(['source']), openSession: () => openStoreSession(source) },
@@ -226,6 +232,15 @@ describe('an export by the engine', () => {
       expect(notes).toEqual([expect.objectContaining({ folder: long })])
     },
   )
+
+  it('copies the other folders where one cannot be written', async () => {
+    const texts = ['Subject: 1\r\n\r\n', 'Subject: 2\r\n\r\n']
+    const folders = ['INBOX', 'Bad', 'Last'].map((path) => folderOf(path, texts))
+    const { state, stored, failures } = await run('eml', folders, 'Bad')
+    expect([state, Object.fromEntries(stored)]).toEqual(['failed', { INBOX: 2, Bad: 0, Last: 2 }])
+    expect(new Set(failures.map(({ folder: path }) => path))).toEqual(new Set(['Bad']))
+    expect(failures[0]?.message).toContain('Permission denied.')
+  })
 
   it('says which keywords a Maildir could not have', async () => {
     const keywords = Array.from({ length: 30 }, (_, index) => `key${index}`)

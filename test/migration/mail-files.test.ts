@@ -81,6 +81,35 @@ describe('an mbox file', () => {
     expect(cr).toEqual(crlf)
   })
 
+  it.each([
+    // After a blank line, in front of a header: whatever the date is.
+    ['From a@x.test', true],
+    ['From a@x.test 2013-01-02T03:04:05Z', true],
+    ['From a@x.test 2 Jan 2013', true],
+    ['From a@x.test Tue Jan  2 03:04:05 13', true],
+    ['From a@x.test mar. janv.  2 03:04:05 2013', true],
+    ['From root Di Jan  2 03:04:05 2013', true],
+    ['From "Ann B." <a@x.test> Tue Jan  2 03:04:05 2013', true],
+    ['From - 02.01.2013 03:04', true],
+    ['From ', true],
+    ['From -', true],
+    ['From now on', false],
+    ['From: a@x.test', false],
+    ['from a@x.test Tue Jan  2 03:04:05 2013', false],
+  ])('takes “%s” for the beginning of a message: %s', (line, isOne) => {
+    const first = `${FROM}\nSubject: 1\n\nText\n`
+    const count = (between: string, header: string) =>
+      messagesOf(`${first}${between}${line}\n${header}\n\nText\n`).length
+    expect(count('\n', 'Subject: 2')).toBe(isOne ? 2 : 1)
+    // A text, and a link in it.
+    for (const text of ['a text follows', 'https://x.test/: a link', 'Note: a text\nfollows'])
+      if (!/Tue.*2013$/.test(line)) expect([text, count('\n', text)]).toEqual([text, 1])
+    // Without a blank line, a time is needed, and behind an address if it is in an unusual form.
+    const isTimed = /:0/.test(line) && /@| - |Tue/.test(line) && isOne
+    expect(count('', 'Subject: 2')).toBe(isTimed ? 2 : 1)
+    expect(isMbox(Buffer.from(`${line}\nSubject: 2\n\n`))).toBe(isOne)
+  })
+
   it('uses a Content-Length that a message or the end follows, and no other', () => {
     const body = `Text\n\n${FROM}\nSubject: forwarded\n\n>From kept\n`
     const message = (length: number) =>

@@ -116,6 +116,10 @@ class Finder {
       this.#leave(path, 'There are too many folders, or too many in each other.')
       return
     }
+    if (place.isApple && basename(path) === 'Attachments') {
+      this.#leaveNoMail(path, 'Attachments of messages.')
+      return
+    }
     const entries = this.#entriesOf(path)
     const isDelivered = isMaildir(path)
     if (isDelivered)

@@ -16,14 +16,14 @@ const DATED_FROM =
   /^From .*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\d{1,2}:\d{2}(?::\d{2})?\b.*\b\d{4}\b/
 /** With a sender and a time: weekdays of other languages, ISO dates, years of two digits. */
 const TIMED_FROM = /^From (?:\S+@\S+|MAILER-DAEMON|-) .*\b\d{1,2}:\d{2}/i
-/** Nothing else, or an address: no sentence. */
-const BARE_FROM = /^From (?:-|\S+@\S+)?\s*$/
+/** Nothing else, an address, or a time: hardly a sentence. */
+const UNLIKE_TEXT = /^From (?:-?\s*$|\S+@)|\b\d{1,2}:\d{2}/
 const FIELD = /^(?:>?From |[!-9;-~]+[ \t]*:)/
-/** `http://…` at the beginning of a line is none. */
-const SPACED_FIELD = /^[!-9;-~]+[ \t]*:(?:[ \t]|$)/
-/** Fields that hardly a text has in front of its first blank line. */
+/** A link such as `http://…` is no field. */
+const OTHER_LINE = /^(?:[ \t]+\S|>?From |[!-9;-~]+[ \t]*:(?:[ \t]|$))/
+/** Fields that hardly a text begins with. */
 const FIELD_OF_MAIL =
-  /^(?:Return-Path|Received|Delivered-To|Delivery-Date|Envelope-To|Message-ID|MIME-Version|Date|From|Sender|Reply-To|To|Cc|Bcc|Subject|In-Reply-To|References|Content-(?:Type|Transfer-Encoding|Length)|Status|Lines|DKIM-Signature|X-[A-Za-z0-9-]+)[ \t]*:/i
+  /^(Return-Path|Received|Delivered-To|Delivery-Date|Envelope-To|Message-ID|MIME-Version|Date|From|Sender|Reply-To|To|Cc|Bcc|Subject|In-Reply-To|References|Content-(?:Type|Transfer-Encoding|Length)|Status|Lines|DKIM-Signature|X-[A-Za-z0-9-]+)[ \t]*:/i
 
 /** Whether a file begins as an mbox file does, after blank lines and a byte order mark. */
 export function isMbox(beginning: Buffer): boolean {
@@ -46,28 +46,24 @@ export function startOf(beginning: Buffer): number {
 export function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): boolean {
   const [line = '', next = ''] = textOfLines(bytes, at, 2).split(/\r\n|\r|\n/, 2)
   if (DATED_FROM.test(line)) return isAfterBlank || FIELD.test(next)
-  if (isAfterBlank && BARE_FROM.test(line)) return SPACED_FIELD.test(next)
   if (!isAfterBlank && !TIMED_FROM.test(line)) return false
   const text = textOfLines(bytes, at, Infinity)
   const header = text.slice(/^.*?(?:\r\n|\r|\n)/.exec(text)?.[0].length ?? text.length)
-  return isHeader(header, /^From \S+@|\b\d{1,2}:\d{2}/.test(line) ? 1 : 2)
+  return isHeader(header, UNLIKE_TEXT.test(line) ? 1 : 2)
 }
 
 /**
- * Whether a text begins with the header of a message: fields up to the first blank line, and fields
- * of mail among them.
- * @param fieldsOfMail how many different ones
+ * Whether a text begins with the header of a message: with so many different fields of mail in front
+ * of the first line that is no field.
  */
 export function isHeader(text: string, fieldsOfMail: number): boolean {
-  const [head = ''] = text.split(/\r\n\r\n|\n\n|\r\r|\n\r\n/, 1)
-  const lines = head.split(/\r\n|\r|\n/)
-  // The last one may be cut.
-  const whole = head === text && lines.length > 1 ? lines.slice(0, -1) : lines
-  const fields = whole.filter((line) => !/^[ \t]/.test(line) && line !== '')
-  const known = new Set(fields.flatMap((line) => FIELD_OF_MAIL.exec(line)?.[0].toLowerCase() ?? []))
-  return (
-    whole[0] === fields[0] && fields.every((line) => FIELD.test(line)) && known.size >= fieldsOfMail
-  )
+  const known = new Set<string>()
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const name = FIELD_OF_MAIL.exec(line)?.[1]?.toLowerCase()
+    if (name !== undefined) known.add(name)
+    else if (!OTHER_LINE.test(line)) break
+  }
+  return known.size >= fieldsOfMail && /^[!-9;-~]/.test(text)
 }
 
 /**
