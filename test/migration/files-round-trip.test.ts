@@ -253,6 +253,19 @@ describe('an export by the engine', () => {
     ])
   })
 
+  it.each(['Text', 'Text\n', 'Text\n\n', ''])(
+    'adds to an mbox file that ends with %j',
+    async (end) => {
+      mkdirSync(join(folder, 'mbox'))
+      const first = end === '' ? '' : `${FROM}\nSubject: 0\n\n${end}`
+      writeFileSync(join(folder, 'mbox/A.mbox'), first)
+      await run('mbox', [folderOf('A', ['Subject: 1\r\n\r\nText\r\n', 'Subject: 2\r\n\r\n'])])
+      const { account } = await importFrom(join(folder, 'mbox'))
+      const subjects = account.get('A')?.map(({ text }) => /Subject: (.)/.exec(text)?.[1])
+      expect(subjects?.join('')).toBe(end === '' ? '12' : '012')
+    },
+  )
+
   it('writes no file over another, whatever its number is', async () => {
     mkdirSync(join(folder, 'eml/A'), { recursive: true })
     writeFileSync(join(folder, 'eml/A/00000002.eml'), 'Subject: kept\r\n\r\n')

@@ -107,21 +107,29 @@ function createKeywords(
   onDropped: (keyword: string) => void,
 ): { lettersOf(keywords: readonly string[]): string } {
   const file = join(place, 'dovecot-keywords')
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
-  const known = lines.map((line) => line.replace(/^\d+ /, '')).filter(Boolean)
+  const known = new Map<number, string>()
+  for (const line of existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []) {
+    const [, index, keyword] = /^(\d+) (\S+)$/.exec(line) ?? []
+    if (keyword !== undefined) known.set(Number(index), keyword)
+  }
   const indexOf = (keyword: string) =>
-    known.findIndex((other) => other.toLowerCase() === keyword.toLowerCase())
+    [...known].find(([, other]) => other.toLowerCase() === keyword.toLowerCase())?.[0]
+  function add(keyword: string): number | undefined {
+    const free = Array.from({ length: MAX_KEYWORDS }, (_, index) => index).find(
+      (index) => !known.has(index),
+    )
+    if (free === undefined) {
+      onDropped(keyword)
+      return undefined
+    }
+    known.set(free, keyword)
+    writeFileSync(file, [...known].map(([index, name]) => `${index} ${name}\n`).join(''))
+    return free
+  }
   return {
     lettersOf(keywords) {
-      const added = keywords.filter((keyword) => indexOf(keyword) === -1)
-      known.push(...added.slice(0, Math.max(0, MAX_KEYWORDS - known.length)))
-      if (added.length > 0)
-        writeFileSync(file, known.map((keyword, index) => `${index} ${keyword}\n`).join(''))
-      const letters = keywords.flatMap((keyword) => {
-        const index = indexOf(keyword)
-        if (index === -1) onDropped(keyword)
-        return index === -1 ? [] : String.fromCharCode(97 + index)
-      })
+      const indexes = keywords.flatMap((keyword) => indexOf(keyword) ?? add(keyword) ?? [])
+      const letters = indexes.map((index) => String.fromCharCode(97 + index))
       return [...new Set(letters)].toSorted().join('')
     },
   }

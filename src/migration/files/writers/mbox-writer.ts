@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   fdatasync,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -16,7 +17,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { readPart } from '../formats/file-part.ts'
+import { readPart, readWhole } from '../formats/file-part.ts'
 import type { FoundMessage } from '../formats/found-message.ts'
 import { readMbox } from '../formats/mbox.ts'
 import { MBOX_FORMS, mboxMessage, type MboxForm } from '../formats/mbox-write.ts'
@@ -51,7 +52,8 @@ export function createMboxWriter(): FormatWriter {
       writeFileSync(sizeFileOf(place), JSON.stringify([basename(place), before]), { flush: true })
       const fd = openSync(place, 'a')
       try {
-        const stored = write(fd, place, before, messages)
+        writeSync(fd, gapAfter(place, before))
+        const stored = write(fd, place, messages)
         await makeDurable(fd)
         for (const { incoming } of messages) incoming.discard()
         return stored
@@ -67,12 +69,8 @@ export function createMboxWriter(): FormatWriter {
 }
 
 /** Writes messages, each in the first form in which reading gives the same bytes. */
-function write(
-  fd: number,
-  place: string,
-  before: number,
-  messages: readonly Arrived[],
-): FoundMessage[] {
+function write(fd: number, place: string, messages: readonly Arrived[]): FoundMessage[] {
+  const { size: before } = fstatSync(fd)
   let forms = messages.map((): number => 0)
   for (;;) {
     for (const [index, { incoming, meta }] of messages.entries()) {
@@ -92,6 +90,13 @@ function write(
       throw new Error('An mbox file cannot have this message.')
     ftruncateSync(fd, before)
   }
+}
+
+/** What a file lacks to end with a blank line, as one that another program wrote may. */
+function gapAfter(place: string, size: number): string {
+  const end = readWhole(place, Math.max(0, size - 4), size).toString('latin1')
+  if (size === 0 || /\n\r?\n$/.test(end)) return ''
+  return end.endsWith('\n') ? '\n' : '\n\n'
 }
 
 /** Cuts the messages off mbox files that a killed run was adding. */
