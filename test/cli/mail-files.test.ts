@@ -272,8 +272,8 @@ describe('mail in files', () => {
         errors: [],
         leftOutCount: 2,
         leftOut: [
-          { path: join(files, 'Box.msf'), count: 1, isProblem: false },
           { path: join(files, 'old.mbox'), count: 1, isProblem: true },
+          { path: join(files, 'Box.msf'), count: 1, isProblem: false },
         ],
       },
       1,

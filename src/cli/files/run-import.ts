@@ -205,7 +205,8 @@ async function copy(
         isDry: flags['dry-run'],
         failures: journal.failures,
         seconds,
-        leftOut: mail.left,
+        // A report may not have room for all.
+        leftOut: mail.left.toSorted((a, b) => Number(b.isProblem) - Number(a.isProblem)),
       },
       json,
     )

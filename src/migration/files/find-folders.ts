@@ -3,14 +3,12 @@ import {
   existsSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   realpathSync,
   statSync,
   type Dirent,
 } from 'node:fs'
-import { basename, extname, join, resolve } from 'node:path'
-import { decodeMailbox } from '../../net/imap/folders/mailbox-name.ts'
+import { basename, join, resolve } from 'node:path'
 import {
   byName,
   reasonOf,
@@ -18,11 +16,12 @@ import {
   type Leave,
   type LeftOut,
 } from './formats/found-message.ts'
-import { decodeLevel } from './formats/level-names.ts'
+import { decodeLevel, decodeMailboxName } from './formats/level-names.ts'
 import { isMaildir, readMaildir } from './formats/maildir.ts'
 import { isHeader, isMbox } from './formats/from-line.ts'
 import { readMbox } from './formats/mbox.ts'
 import { readMail } from './formats/message-file.ts'
+import { createMhFlags } from './formats/mh.ts'
 import { unsupportedReason } from './formats/unsupported.ts'
 
 /** A folder of messages on disk. */
@@ -257,12 +256,10 @@ function levelsOfFolder(path: string, name: string, isEncoded: boolean): string[
   if (ofKMail !== undefined && !isMaildir(path)) return [ofKMail]
   const isHidden = name.startsWith('.')
   if (isHidden && (isEncoded || isMaildir(path)))
-    return name.slice(1).split('.').filter(Boolean).map(decodeName)
-  if (isEncoded) return [decodeName(name)]
+    return name.slice(1).split('.').filter(Boolean).map(decodeMailboxName)
+  if (isEncoded) return [decodeMailboxName(name)]
   return [nameOf(isHidden ? name.slice(1) : name)]
 }
-
-const decodeName = (name: string) => decodeMailbox(Buffer.from(name).toString('latin1'))
 
 /** The levels of an mbox file. `readpst` and Apple Mail call it `mbox`, in a folder of its name. */
 function levelsOf(file: string, { levels, isApple }: Place): string[] {
@@ -290,37 +287,5 @@ function readBeginning(file: string): Buffer {
     return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0))
   } finally {
     closeSync(fd)
-  }
-}
-
-/**
- * The flags of the messages of an MH folder, whose names are numbers, from the sequences that its
- * `.mh_sequences` lists: `unseen: 3 7-9`.
- */
-function createMhFlags(folder: string): (name: string) => { flags?: string[] } {
-  const file = join(folder, '.mh_sequences')
-  if (!existsSync(file)) return () => ({})
-  const lines = readFileSync(file, 'latin1').split('\n')
-  const sequence = (name: string) => {
-    const line = lines.find((each) => each.startsWith(`${name}:`)) ?? ''
-    const ranges = [...line.matchAll(/(\d+)(?:-(\d+))?/g)]
-    return (number: number) =>
-      ranges.some(([, from, to = from]) => Number(from) <= number && number <= Number(to))
-  }
-  const [isUnseen, isFlagged, isReplied] = [
-    sequence('unseen'),
-    sequence('flagged'),
-    sequence('replied'),
-  ]
-  return (name) => {
-    if (extname(name) !== '' || !/^\d+$/.test(name)) return {}
-    const number = Number(name)
-    return {
-      flags: [
-        ...(isUnseen(number) ? [] : ['\\Seen']),
-        ...(isFlagged(number) ? ['\\Flagged'] : []),
-        ...(isReplied(number) ? ['\\Answered'] : []),
-      ],
-    }
   }
 }

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { decodeMailbox, encodeMailbox } from '../../net/imap/folders/mailbox-name.ts'
+import { encodeMailbox } from '../../net/imap/folders/mailbox-name.ts'
 import type { MigrationNote } from '../engine/context.ts'
 import type { FoundFolder } from './find-folders.ts'
 import type { ExportFormat } from './formats/export-formats.ts'
 import { readWhole } from './formats/file-part.ts'
 import { byName } from './formats/found-message.ts'
 import { isMbox } from './formats/from-line.ts'
-import { decodeLevel, encodeLevel } from './formats/level-names.ts'
+import { decodeLevel, decodeMailboxName, encodeLevel } from './formats/level-names.ts'
 import { isMaildir, readMaildir } from './formats/maildir.ts'
 import { readMbox } from './formats/mbox.ts'
 import { readMail } from './formats/message-file.ts'
@@ -103,7 +103,7 @@ function findExported(start: string, format: ExportFormat): FoundFolder[] {
     return ['', ...foldersIn(start).filter((name) => name.startsWith('.'))]
       .filter((name) => isMaildir(join(start, name)))
       .map((name) => ({
-        path: name === '' ? 'INBOX' : name.slice(1).split('.').map(decodeName).join('/'),
+        path: name === '' ? 'INBOX' : name.slice(1).split('.').map(decodeMailboxName).join('/'),
         messages: () => readMaildir(join(start, name), nothing),
       }))
   const found: FoundFolder[] = []
@@ -133,8 +133,6 @@ function findExported(start: string, format: ExportFormat): FoundFolder[] {
   visit(start, [])
   return found
 }
-
-const decodeName = (name: string) => decodeMailbox(Buffer.from(name).toString('latin1'))
 
 const foldersIn = (path: string) =>
   readdirSync(path, { withFileTypes: true })

@@ -1,3 +1,5 @@
+import { decodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
+
 /**
  * Names of folders in exports. A few characters are encoded as `%2E`, because a file system or a
  * reader takes them for something else: a dot that hides a file, spaces and dots at the end, names of
@@ -20,4 +22,9 @@ export function decodeLevel(name: string): string {
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
   return encodeLevel(level) === name ? level : name
+}
+
+/** The level of a name in a Maildir, which is encoded as in IMAP. */
+export function decodeMailboxName(name: string): string {
+  return decodeMailbox(Buffer.from(name).toString('latin1'))
 }
