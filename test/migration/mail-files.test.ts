@@ -6,17 +6,18 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findFolders } from '../../src/migration/files/find-folders.ts'
 import { fillWithCrlf, moduleMemory } from '../../src/migration/files/formats/bare-ends.ts'
 import type { FoundMessage } from '../../src/migration/files/formats/found-message.ts'
-import { placeOf } from '../../src/migration/files/formats/gmail-labels.ts'
+import { readLabels } from '../../src/migration/files/formats/gmail-labels.ts'
 import { isMbox } from '../../src/migration/files/formats/from-line.ts'
 import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
 import { MEMORY_PARTS } from '../../src/migration/files/formats/memory-parts.ts'
@@ -78,6 +79,35 @@ describe('an mbox file', () => {
     expect(crlf).toEqual(messagesOf(mbox).map(({ text }) => text))
     const cr = messagesOf(mbox.replaceAll('\n', '\r')).map(({ text }) => text)
     expect(cr).toEqual(crlf)
+  })
+
+  it.each([
+    // After a blank line, in front of a header: whatever the date is.
+    ['From a@x.test', true],
+    ['From a@x.test 2013-01-02T03:04:05Z', true],
+    ['From a@x.test 2 Jan 2013', true],
+    ['From a@x.test Tue Jan  2 03:04:05 13', true],
+    ['From a@x.test mar. janv.  2 03:04:05 2013', true],
+    ['From root Di Jan  2 03:04:05 2013', true],
+    ['From "Ann B." <a@x.test> Tue Jan  2 03:04:05 2013', true],
+    ['From - 02.01.2013 03:04', true],
+    ['From ', true],
+    ['From -', true],
+    ['From now on', false],
+    ['From: a@x.test', false],
+    ['from a@x.test Tue Jan  2 03:04:05 2013', false],
+  ])('takes “%s” for the beginning of a message: %s', (line, isOne) => {
+    const first = `${FROM}\nSubject: 1\n\nText\n`
+    const count = (between: string, header: string) =>
+      messagesOf(`${first}${between}${line}\n${header}\n\nText\n`).length
+    expect(count('\n', 'Subject: 2')).toBe(isOne ? 2 : 1)
+    // A text, and a link in it.
+    for (const text of ['a text follows', 'https://x.test/: a link', 'Note: a text\nfollows'])
+      if (!/Tue.*2013$/.test(line)) expect([text, count('\n', text)]).toEqual([text, 1])
+    // Without a blank line, a time is needed, and behind an address if it is in an unusual form.
+    const isTimed = /:0/.test(line) && /@| - |Tue/.test(line) && isOne
+    expect(count('', 'Subject: 2')).toBe(isTimed ? 2 : 1)
+    expect(isMbox(Buffer.from(`${line}\nSubject: 2\n\n`))).toBe(isOne)
   })
 
   it('uses a Content-Length that a message or the end follows, and no other', () => {
@@ -228,8 +258,12 @@ describe('mail in folders', () => {
   const eml = 'Subject: x\nDate: Thu, 4 Jan 2024 00:00:00 +0000\n\nText\n'
   const found = () => {
     const { folders, left } = findFolders(folder)
-    const list = folders.map(({ path, messages }) => [path, [...messages()]] as const)
-    return { folders: Object.fromEntries(list), left: left.map(({ reason }) => reason) }
+    const list = folders.map(({ path, messages }) => {
+      const read = [...messages((each) => left.push(each))]
+      return [path, read] as const
+    })
+    const problems = left.filter(({ isProblem }) => isProblem)
+    return { folders: Object.fromEntries(list), left: problems.map(({ reason }) => reason) }
   }
 
   it('is found in profiles, exports and Maildirs', () => {
@@ -275,14 +309,137 @@ describe('mail in folders', () => {
     expect(folders).toMatchObject({
       INBOX: [
         {
-          key: '1.a',
           flags: ['\\Flagged', '\\Seen', '$Label1'],
           date: ' 3-Jan-2024 00:00:00 +0000',
         },
-        { key: '2.b', flags: [] },
+        { flags: [] },
       ],
       'Lists/Café': [{ flags: ['\\Answered', '\\Deleted'] }],
     })
+  })
+})
+
+describe('what is left out of mail in folders', () => {
+  const message = (n: number) => `From: a@x.test\nSubject: ${n}\n\nText\n`
+  const mbox = (n: number) => `${FROM}\n${message(n)}\n`
+  const link = (name: string, target: string) => symlinkSync(target, join(folder, name))
+
+  /** The subjects of each folder, and the files that were left out: `!` marks problems. */
+  function found(root = folder) {
+    const { folders, left } = findFolders(root)
+    const all: Record<string, string[]> = {}
+    for (const { path, messages } of folders)
+      for (const each of messages((more) => left.push(more)))
+        (all[path] ??= []).push(/Subject: (.*)\r/.exec(textOf(each))?.[1] ?? '')
+    const names = left.map(
+      ({ path, isProblem }) => `${isProblem ? '!' : ''}${relative(folder, path)}`,
+    )
+    return { folders: all, left: names.toSorted() }
+  }
+
+  it('is nothing that begins as mail, whatever its name is', () => {
+    const names =
+      'Subscriptions,Dovecot,dovecot-users,README.txt,build.log,.hidden,maildirsize,a.html,b.dat,c.msf'
+    for (const [n, name] of names.split(',').entries()) put(name, mbox(n))
+    put('Inbox.msf', '// <!-- <mdb:mork:z v="1.4"/> -->')
+    put('dovecot.index', '\u0001\u0002')
+    put('empty', '')
+    put('no.mbox', 'no mail')
+    const { folders, left } = found()
+    expect(Object.keys(folders).toSorted()).toEqual(
+      names.replace('.hidden', 'hidden').split(',').toSorted(),
+    )
+    expect(left).toEqual(['!no.mbox', 'Inbox.msf', 'dovecot.index', 'empty'])
+  })
+
+  it('is no Maildir below folders that are none, below hidden ones, or behind links', () => {
+    for (const path of ['cur', '.Sent/cur', 'Archive/2020/cur', '.inbox.directory/Work/cur'])
+      put(`fs/${path}/1:2,S`, message(1))
+    for (const path of ['', '.Sent/', 'Archive/2020/', '.inbox.directory/Work/'])
+      mkdirSync(join(folder, 'fs', path, 'new'))
+    put('none/.Sent/cur/1:2,', message(2))
+    put('none/.Archive.2020/cur/1:2,', message(3))
+    put('mixed/box', mbox(4))
+    put('mixed/7', message(7))
+    put('mixed/10', message(10))
+    put('mixed/9', message(9))
+    link('elsewhere', 'none/.Sent/../../mixed/box')
+    link('loop', '.')
+    link('broken', 'nowhere')
+    expect(found()).toEqual({
+      folders: {
+        fs: ['1'],
+        'fs/Sent': ['1'],
+        'fs/Archive/2020': ['1'],
+        'fs/inbox/Work': ['1'],
+        'none/Sent': ['2'],
+        'none/Archive/2020': ['3'],
+        mixed: ['7', '9', '10'],
+        'mixed/box': ['4'],
+      },
+      left: ['!broken', 'elsewhere', 'loop'],
+    })
+  })
+
+  it('is no level of a path outside mailboxes of Apple Mail', () => {
+    for (const name of ['Data', 'Messages', '1', '1/2', 'A.mbox']) put(`${name}/1.eml`, message(1))
+    put('1/Sub', mbox(2))
+    put('X.mbox/0A1B2C3D-0000-0000-0000-000000000000/Data/1/Messages/2.partial.emlx', '')
+    put('X.mbox/0A1B2C3D-0000-0000-0000-000000000000/Data/1/Messages/3.emlx', 'x')
+    put('X.mbox/Y.mbox/Messages/4.emlx', `${message(4).length}\n${message(4)}`)
+    const { folders, left } = found()
+    expect(Object.keys(folders).toSorted()).toEqual(
+      ['1', '1/2', '1/Sub', 'A', 'Data', 'Messages', 'X/Y'].toSorted(),
+    )
+    expect(left.map((name) => name.replace(/^(!?).*\//, '$1'))).toEqual([
+      '!2.partial.emlx',
+      '!3.emlx',
+    ])
+  })
+
+  it('is named, each file alone, where it cannot be read', () => {
+    put('cur/1:2,', '')
+    put('cur/2:2,', '\u001f\u008b')
+    put('cur/3:2,', message(3))
+    put('tmp/4', message(4))
+    mkdirSync(join(folder, 'new'))
+    const { folders } = findFolders(folder)
+    rmSync(join(folder, 'cur/3:2,'))
+    expect(folders.flatMap(({ messages }) => [...messages(() => undefined)])).toEqual([])
+    expect(found()).toEqual({ folders: {}, left: ['!cur/1:2,', '!cur/2:2,', 'tmp/4'] })
+    expect(findFolders(join(folder, 'nothing')).left).toMatchObject([{ isProblem: true }])
+    const deep = put(`${'d/'.repeat(40)}x.eml`, message(1))
+    expect(found(dirname(deep)).folders).toEqual({ INBOX: ['1'] })
+    expect(found(join(folder, 'd')).left).toHaveLength(1)
+  })
+})
+
+describe('the place of a message', () => {
+  it('has the same UID whatever its file is called and wherever it lies', async () => {
+    const state = join(folder, 'state')
+    const uids = async () => {
+      const { signal } = new AbortController()
+      const options = { origin: folder, state, labels: 'once' as const, signal }
+      const store = await openSource(findFolders(join(folder, 'mail')).folders, options)
+      const rows = [...store.folders].flatMap(([path, { messages }]) =>
+        messages.map((each) => [`${path} ${/Subject: (\w*)/.exec(textOf(each))?.[1]}`, each.uid]),
+      )
+      return Object.fromEntries(rows) as Record<string, number>
+    }
+    const message = (subject: string) => `From: a@x.test\nSubject: ${subject}\n\nText\n`
+    const takeout = (subject: string) =>
+      `${FROM}\nX-Gmail-Labels: Work,Opened\n${message(subject)}\n`
+    put('mail/A/1.eml', message('one'))
+    put('mail/A/2.eml', message('two'))
+    put('mail/All.mbox', takeout('first'))
+    const before = await uids()
+    // An export program numbers its files anew; Takeout divides its file otherwise.
+    put('mail/A/1.eml', message('new'))
+    put('mail/A/2.eml', message('one'))
+    put('mail/A/3.eml', message('two'))
+    put('mail/All-001.mbox', takeout('second'))
+    put('mail/All.mbox', takeout('first'))
+    expect(await uids()).toEqual({ ...before, 'A new': 3, 'Work second': 2 })
   })
 })
 
@@ -295,8 +452,13 @@ describe('a session with mail in files', () => {
     )
     put('Mail.mbox', messages.join(''))
     const signal = new AbortController().signal
-    const options = { state: join(folder, 'state'), labels: 'ignore' as const, signal }
-    const { wire } = openStoreSession(await openSource(findFolders(folder), options))
+    const options = {
+      origin: folder,
+      state: join(folder, 'state'),
+      labels: 'ignore' as const,
+      signal,
+    }
+    const { wire } = openStoreSession(await openSource(findFolders(folder).folders, options))
     await examine(wire, 'Mail')
     const rows = await Array.fromAsync(fetchMetadata(wire, 1, messages.length))
     const { promise: paused, resolve: tellPaused } = Promise.withResolvers<void>()
@@ -387,17 +549,18 @@ describe('the memory that threads share', () => {
 describe('labels of Gmail', () => {
   it('choose folders and flags, in several languages', () => {
     const place = (labels: string, every = false) =>
-      placeOf(Buffer.from(labels).toString('latin1'), every)
-    expect(place('Inbox,Important,Opened,Starred,"Work, home",Category Updates', true)).toEqual({
-      folders: ['INBOX', 'Work, home'],
-      flags: ['\\Seen', '\\Flagged'],
-    })
-    expect(place('=?UTF-8?Q?Entw=C3=BCrfe,Ungelesen,Caf=C3=A9?=')).toEqual({
+      readLabels(Buffer.from(labels).toString('latin1'), every)
+    expect(
+      place('Inbox,Important,Opened,Starred,"Work, home",Category Updates', true),
+    ).toMatchObject({ folders: ['INBOX', 'Work, home'], flags: ['\\Flagged'], isRead: true })
+    expect(place('=?UTF-8?Q?Entw=C3=BCrfe,Ungelesen,Caf=C3=A9?=')).toMatchObject({
       folders: ['Drafts'],
       flags: ['\\Draft'],
+      isRead: false,
+      ownLabels: ['Café'],
     })
     expect(place('Archiviert,Gelesen').folders).toEqual(['Gelesen'])
-    expect(place('Archived,Opened')).toEqual({ folders: ['Archive'], flags: ['\\Seen'] })
+    expect(place('Archived,Opened')).toMatchObject({ folders: ['Archive'], isRead: true })
     expect(place('Papierkorb,Posteingang').folders).toEqual(['Trash'])
   })
 })

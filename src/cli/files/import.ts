@@ -57,7 +57,7 @@ export const importCommand = defineCommand({
   ],
   exitCodes: {
     0: 'all messages copied and verified',
-    1: 'some messages were not copied, or the import stopped',
+    1: 'some messages were not copied, files with mail were left out, or the import stopped',
   },
   async run({ flags, operands, json }) {
     return (await import('./run-import.ts')).runImport(operands, flags, json)

@@ -95,7 +95,8 @@ async function copy(root: string, account: SignIn, deps: ExportDeps): Promise<nu
     bars.end()
     const seconds = (performance.now() - began) / 1_000
     const { failures } = journal
-    return report({ ...outcome, isDry: flags['dry-run'], failures, seconds }, json)
+    const notes = [...outcome.notes, ...store.notes()]
+    return report({ ...outcome, notes, isDry: flags['dry-run'], failures, seconds }, json)
   } finally {
     bars.end()
     store.close()

@@ -5,7 +5,8 @@ import type { Arriving, MigrationNote } from '../../migration/engine/context.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import type { MigrationOutcome } from '../../migration/engine/outcome.ts'
-import { findFolders, type FoundFolders } from '../../migration/files/find-folders.ts'
+import { findFolders, NO_MAIL } from '../../migration/files/find-folders.ts'
+import type { LeftOut } from '../../migration/files/formats/found-message.ts'
 import type { LabelMode } from '../../migration/files/open-source.ts'
 import {
   startSource,
@@ -18,7 +19,7 @@ import { UsageError } from '../command.ts'
 import { journalPath } from '../migrate/journal-path.ts'
 import { accountOfSide } from '../migrate/migrate-accounts.ts'
 import { report, tableOf } from '../migrate/migrate-report.ts'
-import { createBars } from '../migrate/progress-bars.ts'
+import { countText, createBars } from '../migrate/progress-bars.ts'
 import { folderMapOf, stopOnSignal } from '../migrate/run-migration.ts'
 import { createCommandLog } from '../terminal-log.ts'
 import { paint, sanitizeForTerminal } from '../text.ts'
@@ -49,7 +50,7 @@ export async function runImport(
   json: boolean,
 ): Promise<number> {
   const roots = paths.map((path) => resolve(path))
-  const found = findAll(roots)
+  requireMail(roots)
   const account = await accountOfSide('destination', {
     url: flags.destination,
     passwordFile: flags['destination-password-file'],
@@ -59,7 +60,7 @@ export async function runImport(
   })
   const signal = stopOnSignal()
   try {
-    return await copy(roots, found, { flags, json, account, signal })
+    return await copy(roots, { flags, json, account, signal })
   } catch (error) {
     if (!signal.aborted) throw error
     console.error('Stopped. Run the same command to continue.')
@@ -67,19 +68,67 @@ export async function runImport(
   }
 }
 
-function findAll(roots: readonly string[]): FoundFolders {
+/** Ends the command at once where there is nothing to import, before it asks for a password. */
+function requireMail(roots: readonly string[]): void {
   for (const root of roots)
     if (!existsSync(root)) throw new UsageError(`File or folder not found: ${root}.`)
   const all = roots.map(findFolders)
-  const found = {
-    folders: all.flatMap(({ folders }) => folders),
-    left: all.flatMap(({ left }) => left),
-  }
-  if (found.folders.length > 0) return found
-  const [first] = found.left
+  if (all.some(({ folders }) => folders.length > 0)) return
+  const problems = all.flatMap(({ left }) => left).filter(({ isProblem }) => isProblem)
+  const named = problems.slice(0, MAX_NAMED).map(({ path, reason }) => `${path}: ${reason}`)
+  const more = problems.length > MAX_NAMED ? [`${problems.length - MAX_NAMED} more.`] : []
   throw new UsageError(
-    first ? `${first.file}: ${first.reason}` : `No mail was found in ${roots.join(', ')}.`,
+    problems.length > 0
+      ? [...named, ...more].join(' ')
+      : `No mail was found in ${roots.join(', ')}.`,
   )
+}
+
+/** Entries that are printed, of what was left out. `--json` has more of them. */
+const MAX_NAMED = 20
+
+/** Prints what was left out: each entry that may have mail, and the number of the others. */
+function printLeft(left: readonly LeftOut[]): void {
+  const problems = left.filter(({ isProblem }) => isProblem)
+  const others = left.filter(({ isProblem, reason }) => !isProblem && reason !== NO_MAIL)
+  for (const [list, color, title] of [
+    [problems, 'red', 'Left out:'],
+    [others, 'dim', 'Not imported:'],
+  ] as const) {
+    const head = paint(color, title, process.stderr)
+    for (const { path, reason, count } of list.slice(0, MAX_NAMED))
+      console.error(
+        `${head} ${sanitizeForTerminal(path)}: ${count > 1 ? `${countText(count)} × ` : ''}${reason}`,
+      )
+    if (list.length > MAX_NAMED)
+      console.error(`${head} ${countText(list.length - MAX_NAMED)} more, which --json lists.`)
+  }
+  const without = left.filter(({ reason }) => reason === NO_MAIL)
+  const [first] = without
+  if (first)
+    console.error(
+      `${paint('dim', 'Without mail:', process.stderr)} ${without.length === 1 ? 'one file,' : `${countText(without.length)} files, such as`} ${sanitizeForTerminal(first.path)}.`,
+    )
+}
+
+/** What a person should check after a Takeout was imported. */
+function notesOn({ ownLabels, unknownStates }: FoundMail): MigrationNote[] {
+  const named = ownLabels.slice(0, MAX_NAMED).join(', ')
+  const more = ownLabels.length > MAX_NAMED ? ` and ${ownLabels.length - MAX_NAMED} more` : ''
+  return [
+    ...(ownLabels.length > 0
+      ? [
+          {
+            folder: '',
+            message: `These labels were taken as folders of yours: ${named}${more}. If Gmail made one of them, redirect it with --map.`,
+          },
+        ]
+      : []),
+    ...unknownStates.map(({ folder, messages }) => ({
+      folder,
+      message: `No label says which of ${countText(messages)} messages were read. They are imported as unread.`,
+    })),
+  ]
 }
 
 type ImportDeps = {
@@ -91,7 +140,6 @@ type ImportDeps = {
 
 async function copy(
   roots: readonly string[],
-  found: FoundFolders,
   { flags, json, account, signal }: ImportDeps,
 ): Promise<number> {
   const state = flags.state ?? join(readConfig().DATA_DIR, 'migrations')
@@ -111,20 +159,25 @@ async function copy(
   const began = performance.now()
   let files: SourceThread | null = null
   try {
-    for (const { file, reason } of found.left)
-      console.error(
-        `${paint('red', 'Left out:', process.stderr)} ${sanitizeForTerminal(file)}: ${reason}`,
-      )
     if (!json) console.error('Reading the files …')
     // An earlier run may have copied any message, so a later one has to know all of them.
     const isFirst = (await journal.loadAll()).size === 0
     const inParts = isFirst && !flags['dry-run'] && flags.folder.length === 0
     const thread = startSource({ roots, state, labels: flags.labels, inParts }, signal)
     files = thread
-    const onWhole = ({ folders }: FoundMail) => {
+    let mail: FoundMail = {
+      folders: [],
+      isWhole: false,
+      left: [],
+      ownLabels: [],
+      unknownStates: [],
+    }
+    const onWhole = (whole: FoundMail) => {
+      mail = whole
       if (json) return
       bars.end()
-      console.error(tableOf(chooseFolders(folders, flags.folder)))
+      printLeft(mail.left)
+      console.error(tableOf(chooseFolders(mail.folders, flags.folder)))
     }
     const outcome = await copyParts(thread, onWhole, ({ folders, arriving, notes }) => {
       const chosen = chooseFolders(folders, flags.folder)
@@ -145,11 +198,18 @@ async function copy(
     })
     bars.end()
     const seconds = (performance.now() - began) / 1_000
-    const code = report(
-      { ...outcome, isDry: flags['dry-run'], failures: journal.failures, seconds },
+    return report(
+      {
+        ...outcome,
+        notes: [...outcome.notes, ...notesOn(mail)],
+        isDry: flags['dry-run'],
+        failures: journal.failures,
+        seconds,
+        // A report may not have room for all.
+        leftOut: mail.left.toSorted((a, b) => Number(b.isProblem) - Number(a.isProblem)),
+      },
       json,
     )
-    return found.left.length > 0 ? 1 : code
   } finally {
     bars.end()
     journal.close()

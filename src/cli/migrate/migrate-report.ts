@@ -1,16 +1,24 @@
 import type { CopyFailure } from '../../migration/engine/journal/journal.ts'
 import type { MigrationOutcome } from '../../migration/engine/outcome.ts'
+import type { LeftOut } from '../../migration/files/formats/found-message.ts'
 import { sizeText } from '../../migration/engine/plan/size-text.ts'
 import type { SizedFolder } from '../../migration/folder-sizes.ts'
 import { countText, timeText } from './progress-bars.ts'
 import { sanitizeForTerminal, paint, table } from '../text.ts'
 
-/** The outcome with all failures. `isDry`: a dry run. */
+/**
+ * The outcome with all failures. `isDry`: a dry run. `leftOut`: what an import did not read; where it
+ * may have mail, not all of it was copied.
+ */
 export type Reported = MigrationOutcome & {
   isDry: boolean
   failures: readonly CopyFailure[]
   seconds: number
+  leftOut?: readonly LeftOut[]
 }
+
+/** Entries of a report that are named. All are counted. */
+const MAX_LEFT_OUT = 1_000
 
 /** The folders to copy, with messages and size, for standard error. */
 export function tableOf(folders: readonly SizedFolder[]): string {
@@ -42,12 +50,22 @@ export function tableOf(folders: readonly SizedFolder[]): string {
 export function report(reported: Reported, json: boolean): number {
   if (json) console.log(JSON.stringify(jsonOf(reported)))
   else for (const line of linesOf(reported)) console.log(line)
-  return reported.state === 'completed' ? 0 : 1
+  return isComplete(reported) ? 0 : 1
 }
 
-function jsonOf({ state, seconds, progress, folders, notes, stopped, failures }: Reported): object {
-  const success = state === 'completed'
-  return { success, status: state, seconds, progress, folders, notes, stopped, errors: failures }
+function isComplete({ state, leftOut = [] }: Reported): boolean {
+  return state === 'completed' && !leftOut.some(({ isProblem }) => isProblem)
+}
+
+function jsonOf(reported: Reported): object {
+  const { seconds, progress, folders, notes, stopped, failures, leftOut } = reported
+  const success = isComplete(reported)
+  const status = success ? 'completed' : 'failed'
+  const left = leftOut && {
+    leftOut: leftOut.slice(0, MAX_LEFT_OUT),
+    leftOutCount: leftOut.reduce((sum, { count }) => sum + count, 0),
+  }
+  return { success, status, seconds, progress, folders, notes, stopped, errors: failures, ...left }
 }
 
 function linesOf(reported: Reported): string[] {

@@ -27,6 +27,19 @@ describe('a list of mailboxes', () => {
       ],
     ],
     [
+      'imapsync',
+      'host001_1;user001_1;"password;host001_2;user001_2;pass"word;\nhost002_1;b;x;host002_2;c;"y";\n',
+      [
+        'user001_1|host001_1:993+|"password → user001_2|host001_2:993+|pass"word',
+        'b|host002_1:993+|x → c|host002_2:993+|"y"',
+      ],
+    ],
+    [
+      'imapsync',
+      'h1.example,alice,"p,w",h2.example,bob,x\n',
+      ['alice|h1.example:993+|p,w → bob|h2.example:993+|x'],
+    ],
+    [
       'microsoft',
       'EmailAddress,UserName,Password,UserRoot\na@new.example,alice,"pa,""ss",/x\n',
       ['alice|old.example:993+|pa,"ss → a@new.example|new.example:993+|pa,"ss'],

@@ -12,8 +12,16 @@ export const FORMATS = [
 ] as const
 export type Format = (typeof FORMATS)[number]
 
-/** A recognized file: its format, the field of each column, and whether the first line is data. */
-export type Recognized = { format: Format; columns: (Field | null)[]; hasHeader: boolean }
+/**
+ * A recognized file: its format, the field of each column, whether the first line has their names, and
+ * whether cells can be in quotation marks.
+ */
+export type Recognized = {
+  format: Format
+  columns: (Field | null)[]
+  hasHeader: boolean
+  isQuoted: boolean
+}
 
 /** Formats whose columns have names that mean something else elsewhere. */
 const BY_HEADER: { format: Format; header: string[]; columns: (Field | null)[] }[] = [
@@ -53,22 +61,39 @@ const IMAPSYNC_COLUMNS: (Field | null)[] = [
   'destinationPassword',
 ]
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9-]+)*$|^\[?[0-9a-f:.]+\]?$/i
+/** Names of hosts can have underscores, although those of the web cannot. */
+const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)(?:\.[a-z0-9_-]+)*$|^\[?[0-9a-f:.]+\]?$/i
 
-/** Recognizes the format of a file by its first line. */
-export function recognize(first: readonly string[]): Recognized {
+/**
+ * Recognizes the format of a file by the cells of its first line.
+ * @param plain the cells without regard to quotation marks, which imapsync’s files do not have
+ */
+export function recognize(first: readonly string[], plain: readonly string[]): Recognized {
+  const found = recognizeCells(plain)
+  return found.format === 'imapsync' ? found : { ...recognizeCells(first), isQuoted: true }
+}
+
+function recognizeCells(first: readonly string[]): Recognized {
   const cells = first.map((cell) => cell.trim())
   const columns = fieldsByHeader(cells)
   // One name alone may be a password that looks like it.
-  const isHeader = columns.filter((field) => field !== null).length >= Math.min(2, cells.length)
+  const isHeader =
+    cells.length > 0 &&
+    columns.filter((field) => field !== null).length >= Math.min(2, cells.length)
+  const found = (format: Format, of: (Field | null)[], hasHeader: boolean): Recognized => ({
+    format,
+    columns: padded(of, cells),
+    hasHeader,
+    isQuoted: false,
+  })
   if (isImapsync(cells) && (!isHeader || cells[0]?.includes('.')))
-    return { format: 'imapsync', columns: padded(IMAPSYNC_COLUMNS, cells), hasHeader: false }
+    return found('imapsync', IMAPSYNC_COLUMNS, false)
   const names = cells.map(normalizeHeader)
   const known = BY_HEADER.find(({ header }) => header.every((name, at) => names[at] === name))
-  if (known) return { format: known.format, columns: padded(known.columns, cells), hasHeader: true }
-  if (!isHeader) return { format: 'unknown', columns: cells.map(() => null), hasHeader: false }
+  if (known) return found(known.format, known.columns, true)
+  if (!isHeader) return found('unknown', [], false)
   const isWiz = names.includes('sourceemail') && names.includes('destinationemail')
-  return { format: isWiz ? 'migrationwiz' : 'headers', columns, hasHeader: true }
+  return found(isWiz ? 'migrationwiz' : 'headers', columns, true)
 }
 
 function isImapsync(cells: readonly string[]): boolean {

@@ -50,9 +50,12 @@ export function readMailboxes(text: string, options: ReadOptions = {}): ReadFile
       `The file has more than ${BATCH_LIMITS.maxMailboxes.toLocaleString('en-US')} lines. Split it.`,
     )
   const delimiter = findDelimiter(lines)
-  const first = splitLines(lines.slice(0, 1), delimiter, true)[0]?.cells ?? []
-  const found = withOptions(recognize(first), first, options)
-  const split = splitLines(lines, delimiter, found.format !== 'imapsync')
+  const cellsOfFirst = (quotes: boolean) =>
+    splitLines(lines.slice(0, 1), delimiter, quotes)[0]?.cells
+  const plain = cellsOfFirst(false) ?? []
+  const first = cellsOfFirst(true) ?? plain
+  const found = withOptions(recognize(first, plain), first, options)
+  const split = splitLines(lines, delimiter, found.isQuoted)
   const rows = found.hasHeader ? split.slice(1) : split
   const mailboxes = rows.map(({ line, cells, problem }): ReadMailbox => {
     if (cells === null) return { ...blank(line), problem }

@@ -11,10 +11,19 @@ const [LF, CR, GREATER] = [0x0a, 0x0d, 0x3e]
 const FROM = Buffer.from('From ')
 const QUOTED_FROM = Buffer.from('>From ')
 
+/** With a date as most programs write it. */
 const DATED_FROM =
   /^From .*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\d{1,2}:\d{2}(?::\d{2})?\b.*\b\d{4}\b/
-const BARE_FROM = /^From (?:-\s*)?$/
+/** With a sender and a time: weekdays of other languages, ISO dates, years of two digits. */
+const TIMED_FROM = /^From (?:\S+@\S+|MAILER-DAEMON|-) .*\b\d{1,2}:\d{2}/i
+/** Nothing else, an address, or a time: hardly a sentence. */
+const UNLIKE_TEXT = /^From (?:-?\s*$|\S+@)|\b\d{1,2}:\d{2}/
 const FIELD = /^(?:>?From |[!-9;-~]+[ \t]*:)/
+/** A link such as `http://…` is no field. */
+const OTHER_LINE = /^(?:[ \t]+\S|>?From |[!-9;-~]+[ \t]*:(?:[ \t]|$))/
+/** Fields that hardly a text begins with. */
+const FIELD_OF_MAIL =
+  /^(Return-Path|Received|Delivered-To|Delivery-Date|Envelope-To|Message-ID|MIME-Version|Date|From|Sender|Reply-To|To|Cc|Bcc|Subject|In-Reply-To|References|Content-(?:Type|Transfer-Encoding|Length)|Status|Lines|DKIM-Signature|X-[A-Za-z0-9-]+)[ \t]*:/i
 
 /** Whether a file begins as an mbox file does, after blank lines and a byte order mark. */
 export function isMbox(beginning: Buffer): boolean {
@@ -29,12 +38,32 @@ export function startOf(beginning: Buffer): number {
   return at
 }
 
-/** Whether the line at `at`, which begins with `From `, begins a message. */
+/**
+ * Whether the line at `at`, which begins with `From `, begins a message. No program can be relied on
+ * for the form of its date, nor for quoting such lines in texts: the less the line looks like a
+ * separator, the more what follows has to look like a header.
+ */
 export function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): boolean {
   const [line = '', next = ''] = textOfLines(bytes, at, 2).split(/\r\n|\r|\n/, 2)
-  const isField = FIELD.test(next)
-  if (DATED_FROM.test(line)) return isAfterBlank || isField
-  return BARE_FROM.test(line) && isAfterBlank && isField
+  if (DATED_FROM.test(line)) return isAfterBlank || FIELD.test(next)
+  if (!isAfterBlank && !TIMED_FROM.test(line)) return false
+  const text = textOfLines(bytes, at, Infinity)
+  const header = text.slice(/^.*?(?:\r\n|\r|\n)/.exec(text)?.[0].length ?? text.length)
+  return isHeader(header, UNLIKE_TEXT.test(line) ? 1 : 2)
+}
+
+/**
+ * Whether a text begins with the header of a message: with so many different fields of mail in front
+ * of the first line that is no field.
+ */
+export function isHeader(text: string, fieldsOfMail: number): boolean {
+  const known = new Set<string>()
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const name = FIELD_OF_MAIL.exec(line)?.[1]?.toLowerCase()
+    if (name !== undefined) known.add(name)
+    else if (!OTHER_LINE.test(line)) break
+  }
+  return known.size >= fieldsOfMail && /^[!-9;-~]/.test(text)
 }
 
 /**
@@ -43,7 +72,7 @@ export function isSeparator(bytes: Buffer, at: number, isAfterBlank: boolean): b
  */
 export function textOfLines(bytes: Buffer, at: number, lines: number): string {
   let end = at
-  for (let line = 0; line < lines && end !== Infinity; line++) {
+  for (let line = 0; line < lines && end < at + LOOKAHEAD_BYTES; line++) {
     const found = bytes.indexOf(LF, end)
     end = found === -1 ? Infinity : found + 1
   }

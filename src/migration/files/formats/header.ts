@@ -4,7 +4,18 @@ import { isKeyword, parseDateHeader } from '../../../net/imap/append/flags-and-d
 export const MAX_HEADER_BYTES = 256 * 1024
 
 /** The unfolded values of header fields by lower-case name, with one character per byte. */
-export type HeaderFields = { first(name: string): string | null; all(name: string): string[] }
+export type HeaderFields = {
+  /** In the order in which they occur first. */
+  names: readonly string[]
+  first(name: string): string | null
+  all(name: string): string[]
+}
+
+/** The header of a message, up to its first blank line. */
+export function headerIn(text: string): string {
+  const match = /\r\n\r\n|\n\n|\r\r|\n\r\n/.exec(text)
+  return match ? text.slice(0, match.index + match[0].length) : text
+}
 
 /** Parses the fields of a header with any line ends, and with one character per byte. */
 export function parseHeader(raw: string): HeaderFields {
@@ -19,24 +30,37 @@ export function parseHeader(raw: string): HeaderFields {
     else fields.set(name, [line.slice(colon + 1).trim()])
   }
   return {
+    names: [...fields.keys()],
     first: (name) => fields.get(name)?.[0] ?? null,
     all: (name) => fields.get(name) ?? [],
   }
 }
 
+/**
+ * Behind a From_ line of an export, the last field with the state of a message that cannot be
+ * written as others are: the bytes that follow are the message, whatever they look like.
+ */
+export const LENGTH_FIELD = 'X-Portreeve-Length'
+
 /** Fields in which programs store the state of a message in an mbox file. */
-const STATE_FIELD =
-  /^(?:>?From [^:]|(?:Status|X-Status|X-Keywords|X-UID|X-IMAP|X-IMAPbase|X-Mozilla-Status2?|X-Mozilla-Keys|Content-Length)[ \t]*:)/im
+const STATE_FIELD = new RegExp(
+  `^(?:>?From [^:]|(?:Status|X-Status|X-Keywords|X-UID|X-IMAP|X-IMAPbase|X-Mozilla-Status2?|X-Mozilla-Keys|Content-Length|${LENGTH_FIELD})[ \\t]*:)`,
+  'im',
+)
+
+/** Some programs quote every line that begins with `From`, the field of the author, too. */
+const QUOTED_AUTHOR = /^>+From:/im
 
 /** Whether a header of an mbox file needs no other change than CR in front of each LF. */
 export function isClean(header: string): boolean {
-  return !STATE_FIELD.test(header) && !/\r(?!\n)/.test(header)
+  return !STATE_FIELD.test(header) && !/\r(?!\n)/.test(header) && !QUOTED_AUTHOR.test(header)
 }
 
-/** A header of an mbox file with CRLF line ends and without the state of the message. */
+/** A header of an mbox file with CRLF line ends, without the state of the message, and unquoted. */
 export function cleanHeader(header: string): string {
   const text = header.replace(/\r\n|\r|\n/g, '\r\n')
-  return STATE_FIELD.test(text) ? withoutState(text) : text
+  const clean = STATE_FIELD.test(text) ? withoutState(text) : text
+  return /^From:/im.test(clean) ? clean : clean.replace(QUOTED_AUTHOR, 'From:')
 }
 
 function withoutState(header: string): string {
@@ -54,25 +78,49 @@ function withoutState(header: string): string {
 export type MessageState = { flags: string[]; isExpunged: boolean }
 
 const MOZILLA = { read: 0x1, replied: 0x2, marked: 0x4, expunged: 0x8, forwarded: 0x1000 }
+/** A bit of X-Mozilla-Status2: marked as deleted, as IMAP does. */
+const MOZILLA_DELETED = 0x200000
 
-/** Reads the flags that programs store in mbox files: Status, X-Status, X-Mozilla-Status and keys. */
+/**
+ * Reads the flags that programs store in mbox files: Status and X-Status, or X-Mozilla-Status. The
+ * program that stored the message last puts its field in front of those of earlier copies.
+ */
 export function stateOf(fields: HeaderFields): MessageState {
   const flags = new Set<string>()
-  const status = fields.first('status')
-  const letters = `${status ?? ''} ${fields.first('x-status') ?? ''}`
-  // A message can have Thunderbird's field from an earlier copy; then the file has another one.
-  const mozilla =
-    status === null ? Number.parseInt(fields.first('x-mozilla-status') ?? '0', 16) || 0 : 0
-  const has = (bit: number) => (mozilla & bit) !== 0
+  const latest = fields.names.find((name) =>
+    ['status', 'x-status', 'x-mozilla-status'].includes(name),
+  )
+  const isMozilla = latest === 'x-mozilla-status'
+  const hex = (name: string) => Number.parseInt(fields.first(name) ?? '', 16) || 0
+  const bits = isMozilla ? hex('x-mozilla-status') : 0
+  const letters = isMozilla
+    ? ''
+    : `${fields.first('status') ?? ''} ${fields.first('x-status') ?? ''}`
+  const has = (bit: number) => (bits & bit) !== 0
   if (letters.includes('R') || has(MOZILLA.read)) flags.add('\\Seen')
   if (letters.includes('A') || has(MOZILLA.replied)) flags.add('\\Answered')
   if (letters.includes('F') || has(MOZILLA.marked)) flags.add('\\Flagged')
   if (letters.includes('T')) flags.add('\\Draft')
-  if (letters.includes('D')) flags.add('\\Deleted')
+  if (letters.includes('D') || (isMozilla && (hex('x-mozilla-status2') & MOZILLA_DELETED) !== 0))
+    flags.add('\\Deleted')
   if (has(MOZILLA.forwarded)) flags.add('$Forwarded')
   const keywords = [fields.first('x-mozilla-keys'), fields.first('x-keywords')].join(' ')
   for (const keyword of keywords.split(/[\s,]+/)) if (isKeyword(keyword)) flags.add(keyword)
   return { flags: [...flags], isExpunged: has(MOZILLA.expunged) }
+}
+
+/** Whether a mail program has stored the message since it was exported. */
+export function hasState(fields: HeaderFields): boolean {
+  return fields.names.some((name) => /^(?:x-mozilla-)?status2?$/.test(name))
+}
+
+/**
+ * Whether it is the one with which UW IMAP begins an mbox file, to store its own data: no mail, and
+ * hidden by the programs that write it.
+ */
+export function isFolderData(fields: HeaderFields): boolean {
+  const isNamed = /^DON'T DELETE THIS MESSAGE\b/i.test(fields.first('subject') ?? '')
+  return isNamed && fields.names.some((name) => name === 'x-imap' || name === 'x-imapbase')
 }
 
 /** The date of the topmost Received field, else of the Date field, as INTERNALDATE. */

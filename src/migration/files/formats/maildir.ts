@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKeyword } from '../../../net/imap/append/flags-and-dates.ts'
-import type { FoundMessage } from './found-message.ts'
-import { readMessageFile } from './message-file.ts'
+import { byName, type FoundMessage, type Leave } from './found-message.ts'
+import { readMail } from './message-file.ts'
 
 const LETTERS: Record<string, string> = {
   D: '\\Draft',
@@ -13,28 +13,60 @@ const LETTERS: Record<string, string> = {
   T: '\\Deleted',
 }
 
-/** Whether a folder is a Maildir. */
+/**
+ * Whether a folder is a Maildir. Thunderbird’s have no `new`, and copies can lack empty folders: then
+ * only a name with flags tells it from a folder of mail called `cur`.
+ */
 export function isMaildir(path: string): boolean {
-  return existsSync(join(path, 'cur')) && existsSync(join(path, 'new'))
+  const [cur, fresh, tmp] = ['cur', 'new', 'tmp'].map((name) => isFolder(join(path, name)))
+  if (cur && fresh) return true
+  if (tmp && (cur || fresh)) return true
+  return Boolean(cur) && readdirSync(join(path, 'cur')).some((name) => INFO.test(name))
 }
 
-/** Reads the messages of one Maildir, without the folders in it. */
-export function* readMaildir(path: string): Generator<FoundMessage> {
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+/** In front of the flags in a name. Windows cannot have a colon in names. */
+const INFO = /[:;!]2,/
+
+/**
+ * Reads the messages of one Maildir, without the folders in it.
+ * @param leave called for each file that is left out
+ */
+export function* readMaildir(path: string, leave: Leave): Generator<FoundMessage> {
   const keywords = keywordsOf(path)
-  for (const sub of ['cur', 'new'] as const) {
-    for (const name of readdirSync(join(path, sub)).toSorted()) {
-      if (name.startsWith('.')) continue
-      const [base = name, info = ''] = name.split(/:2,|;2,|!2,/)
+  const isThunderbird = !isFolder(join(path, 'new'))
+  for (const sub of ['cur', 'new']) {
+    for (const name of namesIn(join(path, sub))) {
+      const [base = name, info = ''] = name.split(INFO)
       const flags = Array.from(info).flatMap(
         (letter) => LETTERS[letter] ?? keywords.get(letter) ?? [],
       )
-      const message = readMessageFile(join(path, sub, name), {
-        key: base,
-        flags,
-        useFileTime: true,
+      // The sizes of the file and of the message are equal: its line ends are those of the message.
+      const [, size, sizeAsSent] = /,S=(\d+),W=(\d+)/.exec(base) ?? []
+      yield* readMail(join(path, sub, name), leave, {
+        ...(isThunderbird && !INFO.test(name) ? { useState: true } : { flags }),
+        useFileTime: !isThunderbird,
+        isRaw: size !== undefined && size === sizeAsSent,
       })
-      if (message) yield message
     }
+  }
+}
+
+/**
+ * The messages in a folder, in the order of their numbers. Whatever else is in it, or why it cannot be
+ * read, the search for folders has said.
+ */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => !entry.name.startsWith('.') && !entry.isDirectory())
+      .toSorted(byName)
+      .map(({ name }) => name)
+  } catch {
+    return []
   }
 }
 

@@ -4,12 +4,13 @@ import { borrowScanBuffer } from './bare-ends.ts'
 import {
   countQuotedFrom,
   isFrom,
+  isMbox,
   isSeparator,
   LOOKAHEAD_BYTES,
   startOf,
   textOfLines,
 } from './from-line.ts'
-import { MAX_HEADER_BYTES } from './header.ts'
+import { LENGTH_FIELD, MAX_HEADER_BYTES } from './header.ts'
 import { countConverted } from './line-ends.ts'
 import { blankLineBefore, blankLineBytes, isLineStart, lineEndOf, type LineEnd } from './lines.ts'
 
@@ -28,21 +29,28 @@ export type MboxEntry = {
   /** Whether it has line ends to convert. */
   hasBareEnds: boolean
   bodyCrc: number
-  /** With one character per byte. */
+  /** With one character per byte; of a message of known length, the fields in front of it. */
   header: string
   lineEnd: LineEnd
+  /** Whether its bytes are counted: all of it is body, and `header` is no part of it. */
+  isCounted: boolean
 }
 
 /** Bytes in front of a line that decide whether it follows a blank one. */
 const LOOKBACK_BYTES = 4
 const FROM_LINE = { lf: Buffer.from('\nFrom '), cr: Buffer.from('\rFrom ') }
 const LINE_END = { lf: 0x0a, cr: 0x0d }
+const LENGTH = Buffer.from(LENGTH_FIELD)
+const COUNTED = new RegExp(`^${LENGTH_FIELD}: (\\d{1,15})(; raw)?\\r?\\n`)
 
 /** The message that is being read. Places are those in the file. */
-type Open = Omit<MboxEntry, 'end' | 'lineEnd' | 'hasBareEnds'> & {
+type Open = Omit<MboxEntry, 'end' | 'lineEnd' | 'hasBareEnds' | 'isCounted'> & {
   isInHeader: boolean
   /** Up to here, lines that begin with `From ` belong to the body (Content-Length). */
   trustedUntil: number
+  /** The end of a message of known length, in which no line is interpreted. */
+  countedUntil: number | null
+  isRaw: boolean
   bareEnds: number
   quotedLines: number
   /** Up to here, bytes are in `header`, or in the checksum and the counts. */
@@ -51,8 +59,8 @@ type Open = Omit<MboxEntry, 'end' | 'lineEnd' | 'hasBareEnds'> & {
 
 /**
  * Finds the messages of an mbox file, which is read once and never as a whole. A message begins at
- * a line `From … date` after a blank line or before a header field. A Content-Length counts only
- * where a message or the end of the file follows it.
+ * a line `From …` that `isSeparator` accepts. A Content-Length counts only where a message or the end
+ * of the file follows it.
  * @param start where a message begins
  */
 export function* scanMbox(path: string, start = 0): Generator<MboxEntry> {
@@ -85,6 +93,8 @@ class MboxScanner {
     this.#lineEnd = lineEndOf(buffer.subarray(0, Math.min(filled, 64 * 1024)))
     at = startOf(buffer.subarray(0, filled))
     const first = start + at
+    // The first From_ line can be missing.
+    if (at < filled && !isMbox(buffer.subarray(0, filled))) this.#open = openMessage(first, '')
     for (;;) {
       const bytes = buffer.subarray(0, filled)
       const isEnd = base + filled >= this.#fileSize
@@ -136,10 +146,11 @@ class MboxScanner {
   #startLine(bytes: Buffer, at: number, base: number): MboxEntry | null {
     const open = this.#open
     const place = base + at
+    if (open && place < (open.countedUntil ?? 0)) return null
     if (isFrom(bytes, at) && isSeparator(bytes, at, this.#isAfterBlank(bytes, at))) {
       if (open === null || place >= open.trustedUntil) {
         const ended = this.#finish(bytes, at, base)
-        this.#open = openMessage(bytes, at, base)
+        this.#open = openMessage(place, textOfLines(bytes, at, 1))
         return ended
       }
       // A file whose bodies have such lines does not quote them (mboxcl2).
@@ -156,6 +167,7 @@ class MboxScanner {
 
   /** Ends the header with the blank line at `at`, or without one where it is too long. */
   #continueHeader(open: Open, bytes: Buffer, at: number, base: number): void {
+    if (this.#countMessage(open, bytes, at, base)) return
     const blankBytes = blankLineBytes(bytes, at, this.#lineEnd)
     const isTooLong = base + at - open.headerStart >= MAX_HEADER_BYTES
     if (blankBytes === 0 && !isTooLong) return
@@ -165,6 +177,21 @@ class MboxScanner {
     const length = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r?$/im.exec(open.header)?.[1]
     const end = open.bodyStart + Number(length)
     if (length !== undefined && this.#isEnd(end)) open.trustedUntil = end
+  }
+
+  /** Ends the fields of an export in front of a message of known length, if it is still whole. */
+  #countMessage(open: Open, bytes: Buffer, at: number, base: number): boolean {
+    if (!bytes.subarray(at, at + LENGTH_FIELD.length).equals(LENGTH)) return false
+    const [line = '', length, isRaw] = COUNTED.exec(textOfLines(bytes, at, 1)) ?? []
+    const start = base + at + line.length
+    if (length === undefined || !this.#isEnd(start + Number(length))) return false
+    this.#takeBytes(bytes, at, base)
+    open.isInHeader = false
+    open.isRaw = isRaw !== undefined
+    open.isQuoted = !open.isRaw
+    open.headerStart = open.bodyStart = open.takenUntil = start
+    open.countedUntil = start + Number(length)
+    return true
   }
 
   /** Whether a message can end here: at the end of the file, or before the next message. */
@@ -182,12 +209,14 @@ class MboxScanner {
     const open = this.#open
     if (!open || base + at <= open.takenUntil) return
     const from = open.takenUntil - base
-    const taken = bytes.subarray(from, at)
     open.takenUntil = base + at
+    const to = open.countedUntil === null ? at : Math.min(at, open.countedUntil - base)
+    if (to <= from) return
+    const taken = bytes.subarray(from, to)
     if (open.isInHeader) return void (open.header += taken.toString('latin1'))
     open.bodyCrc = crc32(taken, open.bodyCrc)
     open.bareEnds += countConverted(taken, bytes[from - 1] ?? 0, this.#lineEnd)
-    open.quotedLines += countQuotedFrom(bytes, from, at, this.#lineEnd)
+    open.quotedLines += countQuotedFrom(bytes, from, to, this.#lineEnd)
   }
 
   /** Ends the message that is open at the line that begins at `at`, or at the end of the file. */
@@ -198,11 +227,12 @@ class MboxScanner {
     this.#open = null
     const place = base + at
     if (open.isInHeader) open.bodyStart = place
-    const blankBytes = blankLineBefore(bytes, at, this.#lineEnd)
-    const isBlankLast = blankBytes > 0 && place - blankBytes >= open.bodyStart
-    const end = isBlankLast ? place - blankBytes : place
-    const bareEnds = open.bareEnds - Number(isBlankLast && blankBytes === 1)
-    const { fromLine, headerStart, bodyStart, header, bodyCrc } = open
+    const { fromLine, headerStart, bodyStart, header, bodyCrc, countedUntil } = open
+    const isCounted = countedUntil !== null
+    const blankBytes = isCounted ? 0 : blankLineBefore(bytes, at, this.#lineEnd)
+    const isBlankLast = blankBytes > 0 && place - blankBytes >= bodyStart
+    const end = countedUntil ?? (isBlankLast ? place - blankBytes : place)
+    const bareEnds = open.isRaw ? 0 : open.bareEnds - Number(isBlankLast && blankBytes === 1)
     const quotedLines = open.isQuoted ? open.quotedLines : 0
     return {
       fromLine,
@@ -213,17 +243,18 @@ class MboxScanner {
       isQuoted: quotedLines > 0,
       hasBareEnds: bareEnds > 0,
       // The same message has the same checksum with and without a blank line behind it.
-      bodyCrc: isBlankLast ? bodyCrc : crc32(bareEnds > 0 ? '\n' : '\r\n', bodyCrc),
+      bodyCrc: isCounted || isBlankLast ? bodyCrc : crc32(bareEnds > 0 ? '\n' : '\r\n', bodyCrc),
       header,
       lineEnd: this.#lineEnd,
+      isCounted,
     }
   }
 }
 
-function openMessage(bytes: Buffer, at: number, base: number): Open {
-  const [whole = '', fromLine = ''] =
-    /^([^\r\n]*)(?:\r\n|\r|\n)?/.exec(textOfLines(bytes, at, 1)) ?? []
-  const headerStart = base + at + whole.length
+/** @param text the From_ line and what may follow it; "" where there is none */
+function openMessage(place: number, text: string): Open {
+  const [whole = '', fromLine = ''] = /^([^\r\n]*)(?:\r\n|\r|\n)?/.exec(text) ?? []
+  const headerStart = place + whole.length
   return {
     fromLine,
     headerStart,
@@ -235,6 +266,8 @@ function openMessage(bytes: Buffer, at: number, base: number): Open {
     isInHeader: true,
     header: '',
     trustedUntil: 0,
+    countedUntil: null,
+    isRaw: false,
     bareEnds: 0,
     quotedLines: 0,
   }

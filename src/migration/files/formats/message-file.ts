@@ -1,11 +1,22 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { basename, extname } from 'node:path'
+import { extname } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { fillWithCrlf } from './bare-ends.ts'
-import { readPart, readWhole } from './file-part.ts'
-import type { FoundMessage } from './found-message.ts'
-import { dateInHeader, internalDateOf, MAX_HEADER_BYTES, parseHeader } from './header.ts'
+import { fillFrom, readPart, readWhole } from './file-part.ts'
+import { digestOf, reasonOf, type FoundMessage, type Leave } from './found-message.ts'
+import { isFrom } from './from-line.ts'
+import {
+  dateInHeader,
+  headerIn,
+  internalDateOf,
+  MAX_HEADER_BYTES,
+  parseHeader,
+  stateOf,
+} from './header.ts'
 import { countConverted, withCrlf } from './line-ends.ts'
 import { lineEndOf, type LineEnd } from './lines.ts'
+import { readMbox } from './mbox.ts'
+import { unsupportedReason } from './unsupported.ts'
 
 /** Bits of the flags of Apple Mail’s .emlx files. */
 const EMLX = { read: 1, deleted: 2, answered: 4, flagged: 16, draft: 64, forwarded: 256 }
@@ -14,37 +25,68 @@ const EMLX = { read: 1, deleted: 2, answered: 4, flagged: 16, draft: 64, forward
 type Place = { start: number; end: number; flags: string[]; date: string | null }
 
 /**
- * Reads a file with one message: .eml, .emlx, or a file of a Maildir.
- * @param over what the name or the folder of the file tells, which wins over the header
- * @returns null for a file that is no message
+ * What the name or the folder of a file tells, which wins over the header. `useState`: flags are in
+ * the header. `isRaw`: its line ends are those of the message.
  */
-export function readMessageFile(
-  path: string,
-  over: { key?: string; flags?: string[]; useFileTime?: boolean } = {},
-): FoundMessage | null {
+type Over = { flags?: string[]; useState?: boolean; useFileTime?: boolean; isRaw?: boolean }
+
+/**
+ * Reads a file with one message: .eml, .emlx, or a file of a Maildir.
+ * @returns null for a file of Apple Mail without a message
+ */
+export function readMessageFile(path: string, over: Over = {}): FoundMessage | null {
   const { size: bytes, mtimeMs } = statSync(path)
   const place =
     extname(path).toLowerCase() === '.emlx' ? placeInEmlx(path, bytes) : wholeFile(bytes)
-  if (!place || place.start >= place.end) return null
-  const beginning = readWhole(
-    path,
-    place.start,
-    Math.min(place.end, place.start + MAX_HEADER_BYTES),
-  )
-  const fields = parseHeader(headerIn(beginning))
+  if (!place) return null
+  const { start, end } = place
+  const beginning = readWhole(path, start, Math.min(end, start + MAX_HEADER_BYTES))
+  const fields = parseHeader(headerIn(beginning.toString('latin1')))
   const lineEnd = lineEndOf(beginning)
+  const { size, crc } = measure(path, place, over.isRaw ? null : lineEnd)
   const fileDate = internalDateOf(mtimeMs)
-  const read = () => withCrlf(readPart(path, place.start, place.end), lineEnd, false)
+  const isAsStored = size === end - start && lineEnd === 'lf'
+  const isPlain = over.isRaw || isAsStored
   const fill = (target: Buffer) =>
-    withFile(path, (fd) => fillWithCrlf(fd, place.start, place.end, target))
+    withFile(path, (fd) =>
+      isPlain ? fillFrom(fd, target, start) : fillWithCrlf(fd, start, end, target),
+    )
   return {
-    key: over.key ?? basename(path),
-    size: sizeWithCrlf(path, place, lineEnd),
-    flags: over.flags ?? place.flags,
+    key: `${size}-${crc.toString(36)}-${digestOf(beginning)}`,
+    size,
+    flags: over.useState ? stateOf(fields).flags : (over.flags ?? place.flags),
     date: over.useFileTime ? fileDate : (place.date ?? dateInHeader(fields) ?? fileDate),
     messageId: fields.first('message-id'),
-    read,
-    fill: lineEnd === 'lf' ? fill : null,
+    read: () => {
+      const parts = readPart(path, start, end)
+      return isPlain ? parts : withCrlf(parts, lineEnd, false)
+    },
+    fill: isPlain || lineEnd === 'lf' ? fill : null,
+  }
+}
+
+/**
+ * Reads a file that is where messages are. One that is none, or cannot be read, is left out.
+ * @param over as for `readMessageFile`
+ */
+export function* readMail(path: string, leave: Leave, over: Over = {}): Generator<FoundMessage> {
+  const leaveFor = (reason: string) => leave({ path, reason, count: 1, isProblem: true })
+  try {
+    const beginning = readWhole(path, 0, 16)
+    const reason =
+      beginning.length === 0 ? 'The file is empty.' : unsupportedReason(path, beginning, true)
+    if (reason !== null) leaveFor(reason)
+    // Thunderbird begins the files of its Maildirs as an mbox file.
+    else if (over.useState && isFrom(beginning, 0)) yield* readMbox(path)
+    else {
+      // An export names the files whose line ends are those of the message.
+      const isRaw = over.isRaw ?? /\.raw\.eml$/i.test(path)
+      const message = readMessageFile(path, { ...over, isRaw })
+      if (message && message.size > 0) yield message
+      else leaveFor('It has no message of Apple Mail.')
+    }
+  } catch (error) {
+    leaveFor(reasonOf(error))
   }
 }
 
@@ -59,19 +101,15 @@ function withFile(path: string, work: (fd: number) => void): void {
 
 const wholeFile = (end: number): Place => ({ start: 0, end, flags: [], date: null })
 
-function headerIn(beginning: Buffer): string {
-  const text = beginning.toString('latin1')
-  const match = /\r\n\r\n|\n\n|\r\r|\n\r\n/.exec(text)
-  return match ? text.slice(0, match.index + match[0].length) : text
-}
-
-function sizeWithCrlf(path: string, { start, end }: Place, lineEnd: LineEnd): number {
-  let [size, before] = [0, 0]
+/** The size of a message with CRLF line ends, and the checksum of its bytes in the file. */
+function measure(path: string, { start, end }: Place, lineEnd: LineEnd | null) {
+  let [size, crc, before] = [0, 0, 0]
   for (const part of readPart(path, start, end)) {
-    size += part.length + countConverted(part, before, lineEnd)
+    size += part.length + (lineEnd === null ? 0 : countConverted(part, before, lineEnd))
+    crc = crc32(part, crc)
     before = part.at(-1) ?? before
   }
-  return size
+  return { size, crc }
 }
 
 /** A line with the number of bytes, the message, and a property list with flags and date. */

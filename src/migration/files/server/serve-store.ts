@@ -12,6 +12,7 @@ import type {
   StoreFolder,
 } from '../store.ts'
 import { changedError } from '../formats/file-part.ts'
+import { reasonOf } from '../formats/found-message.ts'
 import { createCommandReader, readName, type Command } from './read-commands.ts'
 import {
   firstFrom,
@@ -68,6 +69,15 @@ const MAX_FRAME_BYTES = 256
 /** A message of an APPEND that is being read. */
 type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
 
+/** The messages of an APPEND, and the error of one that could not be written. */
+type Received = { arrived: Arrived[]; failure: unknown }
+
+/** The code of a failed APPEND: a full disk is the folder’s, anything else may be the message’s. */
+function codeOf(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException
+  return ['ENOSPC', 'EDQUOT'].includes(code) ? '[OVERQUOTA]' : '[SERVERBUG]'
+}
+
 /**
  * Memory for whole responses, which the reader of the stream frees. If there is none, the stream
  * takes buffers with their memory.
@@ -108,6 +118,8 @@ class StoreSession {
   #selected: StoreFolder | null = null
   /** Messages of the APPEND that is being read. */
   #arrived: Arrived[] = []
+  /** Why a message of it could not be written. */
+  #failure: unknown = null
   /** Continues sending. */
   #resume: (() => void) | null = null
   /** Commands run one after another. */
@@ -124,10 +136,11 @@ class StoreSession {
         return this.#receive(before)
       },
       onCommand: (command) => {
-        const arrived = this.#arrived
+        const received = { arrived: this.#arrived, failure: this.#failure }
         this.#arrived = []
+        this.#failure = null
         this.#running = this.#running
-          .then(() => this.#run(command, arrived))
+          .then(() => this.#run(command, received))
           .catch((error: unknown) => void socket.destroy(error as Error))
       },
     })
@@ -155,13 +168,26 @@ class StoreSession {
     const folder = this.#find(name)
     const nothing = { write: () => undefined, end: () => undefined }
     if (!folder || !this.#store.writer) return nothing
-    const incoming = this.#store.writer.begin(folder)
-    this.#arrived.push({ incoming, meta: metaOf(before) })
-    return { write: (chunk) => incoming.write(chunk), end: () => undefined }
+    const failed = (error: unknown) => (this.#failure ??= error)
+    try {
+      const incoming = this.#store.writer.begin(folder)
+      this.#arrived.push({ incoming, meta: metaOf(before) })
+      const write = (chunk: Buffer) => {
+        try {
+          incoming.write(chunk)
+        } catch (error) {
+          failed(error)
+        }
+      }
+      return { write, end: () => undefined }
+    } catch (error) {
+      failed(error)
+      return nothing
+    }
   }
 
-  async #run({ tag, verb, text }: Command, arrived: Arrived[]): Promise<void> {
-    const { status, before } = await this.#answer(verb, text, arrived)
+  async #run({ tag, verb, text }: Command, { arrived, failure }: Received): Promise<void> {
+    const { status, before } = await this.#answer(verb, text, { arrived, failure })
     await this.#send(`${before}${tag} ${status}\r\n`)
     if (verb === 'LOGOUT') this.#socket.end()
   }
@@ -169,7 +195,7 @@ class StoreSession {
   async #answer(
     verb: string,
     text: string,
-    arrived: Arrived[],
+    { arrived, failure }: Received,
   ): Promise<{ status: string; before: string }> {
     const done = (before = '', code = '') => ({ status: `OK ${code}Done.`, before })
     const missing = { status: 'NO [TRYCREATE] The folder does not exist.', before: '' }
@@ -190,15 +216,24 @@ class StoreSession {
       const path = pathOf(name)
       if (this.#store.folders.has(path))
         return { status: 'NO [ALREADYEXISTS] The folder exists.', before: '' }
-      this.#store.writer?.create(path)
+      try {
+        this.#store.writer?.create(path)
+      } catch (error) {
+        return { status: `NO [CANNOT] ${reasonOf(error)}`, before: '' }
+      }
       return done()
     }
     if (verb === 'APPEND') {
       const folder = this.#find(name)
       if (!folder || !this.#store.writer) return missing
-      const uids = await this.#store.writer.commit(folder, arrived)
-      const set = uids.join(',')
-      return done('', `[APPENDUID ${folder.uidValidity} ${set}] `)
+      try {
+        if (failure !== null) throw failure
+        const uids = await this.#store.writer.commit(folder, arrived)
+        return done('', `[APPENDUID ${folder.uidValidity} ${uids.join(',')}] `)
+      } catch (error) {
+        for (const { incoming } of arrived) incoming.discard()
+        return { status: `NO ${codeOf(error)} ${reasonOf(error)}`, before: '' }
+      }
     }
     if (verb === 'UID SEARCH') return done(searchLine(this.#selected, text))
     if (verb === 'UID FETCH') {

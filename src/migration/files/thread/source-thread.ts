@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Session } from '../../../net/imap/connection/session.ts'
 import { freeSharedWith } from '../../../net/free-buffer.ts'
+import type { LeftOut } from '../formats/found-message.ts'
 import { MEMORY_PARTS } from '../formats/memory-parts.ts'
 import type { LabelMode } from '../open-source.ts'
 import { storeSessionOver } from '../server/serve-store.ts'
@@ -19,8 +20,16 @@ export type SourceData = {
 
 export type SourceFolder = { path: string; messages: number; bytes: number }
 
-/** The folders as far as they were read. */
-export type FoundMail = { folders: SourceFolder[]; isWhole: boolean }
+/** The folders as far as they were read; the rest is complete once everything was read. */
+export type FoundMail = {
+  folders: SourceFolder[]
+  isWhole: boolean
+  left: LeftOut[]
+  /** Labels that became folders, because they are none of Gmail’s own. */
+  ownLabels: string[]
+  /** Messages that count as unread, because their labels do not tell. */
+  unknownStates: { folder: string; messages: number }[]
+}
 
 /** What the thread sends, with the memory that it shares. */
 export type SourceNews = { mail: FoundMail; memory: SharedArrayBuffer }

@@ -1,6 +1,7 @@
 import { closeSync, fsync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { crc32 } from 'node:zlib'
 import type { FoundMessage } from '../formats/found-message.ts'
 import type { IncomingMessage, IncomingMeta } from '../store.ts'
 
@@ -13,22 +14,26 @@ export type FormatWriter = {
    * again.
    */
   recover(root: string): void
+  /** @throws the error of the file system, where it cannot have this name */
   create(place: string): void
   begin(place: string): IncomingMessage
   /**
-   * Stores messages durably.
-   * @param uidNext the UID of the first one
+   * Stores messages durably, each as it arrived.
+   * @throws where not all could be stored; then nothing is
    */
-  store(place: string, messages: readonly Arrived[], uidNext: number): Promise<FoundMessage[]>
+  store(place: string, messages: readonly Arrived[]): Promise<FoundMessage[]>
   /** Called when their UIDs are durable too. */
   finish(place: string): void
 }
 
-/** A message in a temporary file. */
+/** A message as it arrived, in a temporary file. */
 export type Spooled = IncomingMessage & {
   readonly file: string
+  readonly bytes: number
   /** Makes it durable and closes it. */
   end: () => Promise<void>
+  /** Whether it is the same, byte for byte. */
+  equals(message: FoundMessage): boolean
 }
 
 const makeDurable = promisify(fsync)
@@ -39,20 +44,32 @@ export function removeTemporary(root: string, isTemporary: (path: string) => boo
     if (isTemporary(name)) rmSync(join(root, name), { force: true })
 }
 
-/** @param convert changes each part before it is written */
-export function spoolTo(file: string, convert = (chunk: Buffer): Buffer => chunk): Spooled {
+export function spoolTo(file: string): Spooled {
   const fd = openSync(file, 'w', 0o600)
   let isOpen = true
+  let [bytes, crc] = [0, 0]
   const close = () => {
     if (isOpen) closeSync(fd)
     isOpen = false
   }
   return {
     file,
-    write: (chunk) => void writeSync(fd, convert(chunk)),
+    get bytes() {
+      return bytes
+    },
+    write(chunk) {
+      writeSync(fd, chunk)
+      bytes += chunk.length
+      crc = crc32(chunk, crc)
+    },
     async end() {
       await makeDurable(fd)
       close()
+    },
+    equals({ size, read }) {
+      let sum = 0
+      for (const part of read()) sum = crc32(part, sum)
+      return size === bytes && sum === crc
     },
     discard() {
       close()

@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto'
 import {
   closeSync,
   existsSync,
   fdatasync,
+  fstatSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -14,15 +17,24 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { readPart } from '../formats/file-part.ts'
+import { readPart, readWhole } from '../formats/file-part.ts'
+import type { FoundMessage } from '../formats/found-message.ts'
 import { readMbox } from '../formats/mbox.ts'
-import { mboxBody, mboxHead } from '../formats/mbox-write.ts'
-import { removeTemporary, spoolTo, type FormatWriter, type Spooled } from './format-writer.ts'
+import { MBOX_FORMS, mboxMessage, type MboxForm } from '../formats/mbox-write.ts'
+import {
+  removeTemporary,
+  spoolTo,
+  type Arrived,
+  type FormatWriter,
+  type Spooled,
+} from './format-writer.ts'
 
 const makeDurable = promisify(fdatasync)
 
-/** Beside an mbox file while messages are added: its size before. */
-const sizeFileOf = (place: string) => join(dirname(place), `.${basename(place)}.portreeve-size`)
+/** Beside an mbox file while messages are added: its name, and its size before. */
+const SIZE_FILE = /^\.portreeve-[\w-]+\.size$/
+const sizeFileOf = (place: string) =>
+  join(dirname(place), `.portreeve-${hash('sha256', basename(place), 'base64url')}.size`)
 
 /** Writes mbox files (mboxrd) with the state of messages in Status, X-Status and X-Keywords. */
 export function createMboxWriter(): FormatWriter {
@@ -34,38 +46,77 @@ export function createMboxWriter(): FormatWriter {
       writeFileSync(place, '', { flag: 'a', mode: 0o600 })
     },
     begin: (place) =>
-      spoolTo(join(dirname(place), `.${basename(place)}.${process.pid}-${(count += 1)}.tmp`)),
+      spoolTo(join(dirname(place), `.portreeve-${process.pid}-${(count += 1)}.tmp`)),
     async store(place, messages) {
       const { size: before } = statSync(place)
-      writeFileSync(sizeFileOf(place), String(before), { flush: true })
+      writeFileSync(sizeFileOf(place), JSON.stringify([basename(place), before]), { flush: true })
       const fd = openSync(place, 'a')
       try {
-        for (const { incoming, meta } of messages) {
-          const { file } = incoming as Spooled
-          writeSync(fd, mboxHead(meta))
-          for (const part of mboxBody(readPart(file, 0, Infinity))) writeSync(fd, part)
-          incoming.discard()
-        }
+        writeSync(fd, gapAfter(place, before))
+        const stored = write(fd, place, messages)
         await makeDurable(fd)
+        for (const { incoming } of messages) incoming.discard()
+        return stored
+      } catch (error) {
+        ftruncateSync(fd, before)
+        throw error
       } finally {
         closeSync(fd)
       }
-      return [...readMbox(place, before)]
     },
     finish: (place) => rmSync(sizeFileOf(place), { force: true }),
   }
 }
 
+/** Writes messages, each in the first form in which reading gives the same bytes. */
+function write(fd: number, place: string, messages: readonly Arrived[]): FoundMessage[] {
+  const { size: before } = fstatSync(fd)
+  let forms = messages.map((): number => 0)
+  for (;;) {
+    for (const [index, { incoming, meta }] of messages.entries()) {
+      const { file } = incoming as Spooled
+      const form = MBOX_FORMS[forms[index] as number] as MboxForm
+      for (const part of mboxMessage(meta, form, () => readPart(file, 0, Infinity)))
+        writeSync(fd, part)
+    }
+    const stored = [...readMbox(place, before)]
+    const isSame = messages.map(({ incoming }, index) => {
+      const message = stored.length === messages.length ? stored[index] : undefined
+      return message !== undefined && (incoming as Spooled).equals(message)
+    })
+    if (isSame.every(Boolean) && stored.length === messages.length) return stored
+    forms = forms.map((form, index) => (isSame[index] ? form : form + 1))
+    if (forms.some((form) => form === MBOX_FORMS.length))
+      throw new Error('An mbox file cannot have this message.')
+    ftruncateSync(fd, before)
+  }
+}
+
+/** What a file lacks to end with a blank line, as one that another program wrote may. */
+function gapAfter(place: string, size: number): string {
+  const end = readWhole(place, Math.max(0, size - 4), size).toString('latin1')
+  if (size === 0 || /\n\r?\n$/.test(end)) return ''
+  return end.endsWith('\n') ? '\n' : '\n\n'
+}
+
 /** Cuts the messages off mbox files that a killed run was adding. */
 function recover(root: string): void {
-  removeTemporary(root, (path) => /(?:^|\/)\.[^/]*\.mbox\.\d+-\d+\.tmp$/.test(path))
+  removeTemporary(root, (path) => /(?:^|\/)\.portreeve-\d+-\d+\.tmp$/.test(path))
   for (const entry of readdirSync(root, { withFileTypes: true, recursive: true })) {
+    if (!SIZE_FILE.test(entry.name)) continue
     const path = join(entry.parentPath, entry.name)
-    const [, name] = /^\.(.*)\.portreeve-size$/.exec(entry.name) ?? []
-    if (name === undefined) continue
+    const [name, size] = sizeIn(path)
     const place = join(entry.parentPath, name)
-    const size = Number(readFileSync(path, 'utf8') || NaN)
     if (existsSync(place) && statSync(place).size > size) truncateSync(place, size)
     rmSync(path, { force: true })
+  }
+}
+
+function sizeIn(path: string): [name: string, size: number] {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as [string, number]
+  } catch {
+    // It was killed while it wrote this file, and had added nothing yet.
+    return ['', Infinity]
   }
 }
