@@ -6,7 +6,7 @@ import { encodeMailbox, type ByteString } from '../../../net/imap/folders/mailbo
 import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
+import { isSameName, simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
 import { FolderStop } from '../stop.ts'
 
 /** An open folder of the destination. */
@@ -74,16 +74,7 @@ async function findOrCreate(
   let refused: ImapRefused | undefined
   for (const path of [wanted, ...simplerNames(wanted, hierarchy, taken)]) {
     try {
-      if (
-        (await createFolder(wire, nameOf(path, destination))) === 'created' ||
-        !hasTwin(path, destination)
-      )
-        return path
-      // It exists without being listed: on a server that ignores case it is another folder of this
-      // migration.
-      const other = uniqueName(path, new Set([...taken, path]))
-      await createFolder(wire, nameOf(other, destination))
-      return other
+      return await createOrJoin(wire, path, destination)
     } catch (error) {
       if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
       refused ??= error
@@ -97,15 +88,31 @@ async function findOrCreate(
   )
 }
 
-function exists(path: string, { listed }: DestinationFolders): boolean {
-  return path === 'INBOX' || listed.has(path)
+/**
+ * Creates a folder. One that exists without being listed has its name in another case, on a server
+ * that ignores case: it is used, unless another folder of this migration goes there.
+ * @returns its path
+ */
+async function createOrJoin(
+  wire: Wire,
+  path: string,
+  destination: DestinationFolders,
+): Promise<string> {
+  const { taken, listed } = destination
+  if ((await createFolder(wire, nameOf(path, destination))) === 'created') return path
+  const isTwin = (other: string) => other !== path && isSameName(other, path)
+  if ([...taken].some(isTwin)) {
+    const other = uniqueName(path, new Set([...taken, path]))
+    await createFolder(wire, nameOf(other, destination))
+    return other
+  }
+  const twin = [...listed.keys()].find(isTwin) ?? path
+  taken.add(twin)
+  return twin
 }
 
-function hasTwin(path: string, { taken, listed }: DestinationFolders): boolean {
-  const lower = path.toLowerCase()
-  return [...taken, ...listed.keys()].some(
-    (other) => other !== path && other.toLowerCase() === lower,
-  )
+function exists(path: string, { listed }: DestinationFolders): boolean {
+  return path === 'INBOX' || listed.has(path)
 }
 
 async function openWritable(

@@ -41,7 +41,7 @@ export type RecordDeps = {
   intent: OpenIntent
   strategies: Map<number, RetryStrategy>
   evidence: FailureEvidence
-  /** Keywords of this folder that the destination does not store. */
+  /** Keywords of this folder that the destination does not store, in lower case. */
   leftOut: Set<string>
   source: MailboxView
 }
@@ -153,8 +153,9 @@ function noteDroppedKeywords(
 ): void {
   if (!flags.some(isUserFlag)) return
   const { dropped } = storableFlags(flags, at.destinationFolder.opened.permanentFlags)
-  for (const keyword of dropped.filter((flag) => isUserFlag(flag) && !leftOut.has(flag))) {
-    leftOut.add(keyword)
+  for (const keyword of dropped.filter(isUserFlag)) {
+    if (leftOut.has(keyword.toLowerCase())) continue
+    leftOut.add(keyword.toLowerCase())
     const message = `The keyword “${sanitise(keyword)}” was dropped: the destination does not store it.`
     migration.note({ folder, message })
   }

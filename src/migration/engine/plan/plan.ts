@@ -57,13 +57,15 @@ export async function planMigration(
     ),
     hierarchyOf(to, there, []),
   ])
-  const uses = there.folders.flatMap(({ specialUse, path }) =>
-    specialUse ? [[specialUse, path] as const] : [],
-  )
+  const uses = options.specialUse ? there.folders.filter(({ specialUse }) => specialUse) : []
   const mapped = mapFolders(chosen, ours, hierarchy, {
     prefix: options.prefix ?? '',
     folderMap: options.folderMap ?? {},
-    specialUse: new Map(options.specialUse ? uses : []),
+    specialUse: new Map(
+      Map.groupBy(uses, ({ specialUse }) => String(specialUse))
+        .entries()
+        .map(([use, those]) => [use, those.map(({ path }) => path)]),
+    ),
     ...(options.renameFolder && { renameFolder: options.renameFolder }),
   })
   if (isSameAccount(source, destination)) refuseOverlap(mapped)
