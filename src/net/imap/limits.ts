@@ -30,6 +30,10 @@ export const IMAP_LIMITS = {
   waitingRows: 5_000,
   /** Bodies in one FETCH, by number and by reported size. */
   fetchGroup: { messages: 100, bytes: 4 * 1024 * 1024 },
+  /** Messages that a server refuses alone, one after another, because it is busy. */
+  busyInARow: 3,
+  /** Messages whose metadata a server refuses alone, before any of their folder is read. */
+  refusedRows: 20,
   /** FETCH commands sent ahead of the one being answered. */
   fetchesAhead: 3,
   /**

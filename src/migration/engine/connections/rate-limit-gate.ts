@@ -8,6 +8,13 @@ export type RateLimitGate = {
   readonly closedUntil: number | null
   /** Closes it for the delay that the server named, or for a longer one each time. */
   close(refusal: Pick<Refusal, 'retryAfterMs'>): void
+  /** Whether it is closed for a delay that the server named. */
+  readonly isRequested: boolean
+  /**
+   * How often something succeeded. A server that works for others is not busy: it refuses one
+   * message or folder.
+   */
+  readonly successes: number
   /** Called after a success: the next delay is short again. */
   succeeded(): void
   /**
@@ -27,6 +34,8 @@ export function createRateLimitGate(
 ): RateLimitGate {
   let until = 0
   let wait = slowDownMs.first
+  let isRequested = false
+  let successes = 0
 
   /** Measured with a monotonic clock. The displayed time uses the system clock. */
   const left = () => until - performance.now()
@@ -35,9 +44,16 @@ export function createRateLimitGate(
     get closedUntil() {
       return isClosed() ? Date.now() + left() : null
     },
+    get isRequested() {
+      return isClosed() && isRequested
+    },
+    get successes() {
+      return successes
+    },
     close({ retryAfterMs }) {
       // Several connections get the response at once. It counts as one reason to wait.
       if (isClosed() && retryAfterMs === null) return
+      isRequested = retryAfterMs !== null || (isClosed() && isRequested)
       until = Math.max(
         until,
         performance.now() +
@@ -46,7 +62,10 @@ export function createRateLimitGate(
       wait = Math.min(wait * 2, slowDownMs.most)
       changed()
     },
-    succeeded: () => (wait = slowDownMs.first),
+    succeeded() {
+      successes += 1
+      wait = slowDownMs.first
+    },
     async pass(signal) {
       signal.throwIfAborted()
       if (!isClosed()) return

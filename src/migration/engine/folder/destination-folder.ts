@@ -60,7 +60,7 @@ function startLiteralProbe(wire: Wire, literals: LiteralKnowledge): void {
   })
 }
 
-function nameOf(path: string, { listed }: DestinationFolders): ByteString {
+export function nameOf(path: string, { listed }: DestinationFolders): ByteString {
   return listed.get(path) ?? encodeMailbox(path)
 }
 
@@ -74,7 +74,7 @@ async function findOrCreate(
   let refused: ImapRefused | undefined
   for (const path of [wanted, ...simplerNames(wanted, hierarchy, taken)]) {
     try {
-      return await createOrJoin(wire, path, destination)
+      return await createOrJoin(wire, { path, wanted }, destination)
     } catch (error) {
       if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
       refused ??= error
@@ -95,15 +95,16 @@ async function findOrCreate(
  */
 async function createOrJoin(
   wire: Wire,
-  path: string,
+  { path, wanted }: { path: string; wanted: string },
   destination: DestinationFolders,
 ): Promise<string> {
   const { taken, listed } = destination
-  if ((await createFolder(wire, nameOf(path, destination))) === 'created') return path
+  const about = nameOf(wanted, destination)
+  if ((await createFolder(wire, nameOf(path, destination), about)) === 'created') return path
   const isTwin = (other: string) => other !== path && isSameName(other, path)
   if ([...taken].some(isTwin)) {
     const other = uniqueName(path, new Set([...taken, path]))
-    await createFolder(wire, nameOf(other, destination))
+    await createFolder(wire, nameOf(other, destination), about)
     return other
   }
   const twin = [...listed.keys()].find(isTwin) ?? path

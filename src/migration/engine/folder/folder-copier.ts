@@ -4,6 +4,7 @@ import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import type { ImapLost, ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
@@ -37,6 +38,10 @@ export class FolderCopier {
     blamedWires: new WeakSet(),
     descriptions: new Map(),
     postponements: new Map(),
+    busySince: new Map(),
+    isBusy: false,
+    interruption: null,
+    unreadable: new Map(),
     missing: new Set(),
   }
   readonly #migration: MigrationContext
@@ -47,6 +52,12 @@ export class FolderCopier {
   constructor(migration: MigrationContext, folder: Folder) {
     this.#migration = migration
     this.folder = folder
+  }
+
+  /** Forgets what happened in the last round. */
+  beginRound(): void {
+    this.evidence.isBusy = false
+    this.evidence.interruption = null
   }
 
   /** Returns a connection with the folder open, with the same UIDVALIDITY as when it was opened. */
@@ -92,9 +103,11 @@ export class FolderCopier {
 
   #copyUntilBroken(work: Work): Promise<void> {
     const { signal, gate } = this.#migration
+    const before = gate.successes
     return this.#keepCopying(work).catch((error: unknown) => {
       signal.throwIfAborted()
-      if (!isTemporaryFailure(error, gate)) throw error
+      if (!isTemporaryFailure(error, gate, before)) throw error
+      this.evidence.interruption = error as ImapLost | ImapRefused
     })
   }
 

@@ -2,7 +2,7 @@ import type { MigrateDeps } from '../options.ts'
 import { enableQresync } from '../../../net/imap/fetch/fetch-flags.ts'
 import { discoverDelimiter } from '../../../net/imap/folders/delimiter.ts'
 import {
-  listFolders,
+  listReadableFolders,
   type Folder,
   type FolderListing,
 } from '../../../net/imap/folders/list-folders.ts'
@@ -38,20 +38,21 @@ export async function planMigration(
   deps: MigrateDeps,
 ): Promise<MigrationPlan> {
   const { source, destination, folders, options = {} } = deps
-  const [from, to] = await Promise.all([pair.source(), pair.destination()])
+  const [from] = await Promise.all([pair.source(), pair.destination()])
   const withModseq = options.sync !== undefined
   // Sent together. Counts and sizes come with the list, where the source supports that.
   const counts = { withModseq, withSize: deps.sizes === undefined }
   const [, here, there, freeBytes] = await Promise.all([
     withModseq ? enableQresync(from.wire) : null,
-    listFolders(from, counts),
-    listFolders(to),
-    freeBytesOf(to.wire),
+    listReadableFolders(() => pair.source(), counts),
+    listReadableFolders(() => pair.destination()),
+    freeBytesOf(() => pair.destination()),
   ])
   const chosen = chooseFolders(here, folders)
+  const to = await pair.destination()
   const [ours, hierarchy] = await Promise.all([
     hierarchyOf(
-      from,
+      await pair.source(),
       here,
       chosen.map(({ path }) => path),
     ),
@@ -69,7 +70,7 @@ export async function planMigration(
     ...(options.renameFolder && { renameFolder: options.renameFolder }),
   })
   if (isSameAccount(source, destination)) refuseOverlap(mapped)
-  const bytes = await measureSizes(from.wire, chosen, freeBytes, deps)
+  const bytes = await measureSizes(() => pair.source(), chosen, freeBytes, deps)
   const routes = chosen.map((folder, index) => ({
     folder,
     mapped: mapped[index] as MappedFolder,

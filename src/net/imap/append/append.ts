@@ -79,6 +79,7 @@ class MailboxAppender implements Appender {
   readonly wire: Wire
   readonly mode: Appender['mode']
   readonly #mailbox: CommandPart
+  readonly #name: ByteString
   readonly #permanentFlags: AppenderOptions['permanentFlags']
   readonly #isMulti: boolean
   readonly #sizeLimit: number
@@ -92,6 +93,7 @@ class MailboxAppender implements Appender {
     const nonSyncLimit = synchronising ? -1 : maxNonSyncLiteralBytes(wire)
     this.wire = wire
     this.#mailbox = astring(mailbox)
+    this.#name = mailbox
     this.#permanentFlags = permanentFlags
     this.#isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
     this.#discardsLiterals = options.discardsLiterals
@@ -176,7 +178,12 @@ class MailboxAppender implements Appender {
     }
     try {
       await this.wire.withWriter((writer, begin) =>
-        this.#writeCommand(writer, (attempt.command = begin()), messages, attempt),
+        this.#writeCommand(
+          writer,
+          (attempt.command = begin({ about: this.#name })),
+          messages,
+          attempt,
+        ),
       )
     } catch (error) {
       attempt.lost =

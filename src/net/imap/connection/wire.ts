@@ -176,8 +176,10 @@ class ImapWire implements Wire {
 
   destroy(reason: ImapLost): void {
     if (this.lost) return
+    const oldest = this.#inFlight.values().next().value ?? null
+    reason.at = { wire: this, mailbox: oldest?.listener.about ?? null }
     this.lost = reason
-    this.lostDuring = this.#inFlight.values().next().value ?? null
+    this.lostDuring = oldest
     this.#updateWatchdog()
     this.#socket.destroy()
     this.#dispatcher.fail(reason)
