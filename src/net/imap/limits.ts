@@ -65,6 +65,11 @@ export const TIMEOUTS = {
    * the silence, so this limit ends what the other does not.
    */
   standstillMs: 15 * MINUTE_MS,
+  /**
+   * Silence within a literal after a line that would end the command: the server announced more
+   * bytes than it has.
+   */
+  shortLiteralMs: 5_000,
   /** LOGOUT is a courtesy. */
   logoutMs: 1_000,
 } as const

@@ -25,8 +25,8 @@ const MAX_SKIPPED = 100
 
 /**
  * Creates an assembler that builds one response from its segments and literals. A response in bad
- * syntax is skipped with its literals: it must cost neither the connection nor other responses.
- * Throws only `NotImap`, where the bytes can no longer be told apart.
+ * syntax is skipped: it must cost neither the connection nor other responses. Throws only `NotImap`;
+ * also for bad syntax after a literal, which then had another length than was announced.
  */
 export function createResponseAssembler(): {
   /** The part of an unfinished response that was already read. It tells which literal follows. */
@@ -41,6 +41,7 @@ export function createResponseAssembler(): {
   let skipped = 0
   /** Why the response is skipped. */
   let problem: NotImap | undefined
+  let hasLiteral = false
 
   const innermost = () => open.at(-1) as Value[]
 
@@ -58,7 +59,7 @@ export function createResponseAssembler(): {
     try {
       scan(text, open)
     } catch (error) {
-      if (!(error instanceof NotImap) || !canSkip(root)) throw error
+      if (!(error instanceof NotImap) || hasLiteral || !canSkip(root)) throw error
       problem = error
       root.length = 0
     }
@@ -68,6 +69,7 @@ export function createResponseAssembler(): {
     root = []
     open = [root]
     status = problem = undefined
+    hasLiteral = false
   }
 
   return {
@@ -77,6 +79,7 @@ export function createResponseAssembler(): {
     segment,
     literal(value) {
       if (problem) return
+      hasLiteral = true
       const list = innermost()
       // The marker of the literal is in its place until it arrives.
       list[list.length - 1] = value
@@ -84,7 +87,7 @@ export function createResponseAssembler(): {
     finish() {
       if (!status && !problem && (open.length !== 1 || root.length === 0)) {
         problem = new NotImap('a list does not end')
-        if (!canSkip(root)) throw problem
+        if (hasLiteral || !canSkip(root)) throw problem
       }
       if (problem && (skipped += 1) > MAX_SKIPPED) throw problem
       const done = status ?? { kind: 'data' as const, values: problem ? [] : root }

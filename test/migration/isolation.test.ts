@@ -1,0 +1,126 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { messageOf, type Fault, type FakeMailboxOptions } from '../servers/imap-mailbox-fake.ts'
+import { migrateFake } from './isolation.ts'
+
+const REFUSALS = [
+  'NO Internal error',
+  'NO [SERVERBUG] Internal error occurred. Refer to server log.',
+  'NO [UNAVAILABLE] Server error - Please try again later',
+  'NO [INUSE] The mailbox is in use',
+  'BAD Command Argument Error. 11',
+]
+const ENDS = ['BYE Internal error occurred.', 'BYE [UNAVAILABLE] Try again later', 'close']
+
+/** What goes wrong, and what it may cost. */
+type Kind = {
+  side: 'source' | 'destination'
+  at: Fault['at']
+  answers: readonly string[]
+  costs: 'message' | 'folder' | 'nothing'
+}
+
+const KINDS: readonly Kind[] = [
+  { side: 'source', at: 'body', answers: [...REFUSALS, ...ENDS, 'long'], costs: 'message' },
+  { side: 'source', at: 'metadata', answers: [...REFUSALS, ...ENDS], costs: 'nothing' },
+  { side: 'source', at: 'metadata', answers: ['* 1 FETCH (FLAGS (', '* x'], costs: 'nothing' },
+  { side: 'source', at: 'open', answers: [...REFUSALS, ...ENDS], costs: 'folder' },
+  { side: 'source', at: 'status', answers: [...REFUSALS, ...ENDS], costs: 'nothing' },
+  { side: 'destination', at: 'append', answers: [...REFUSALS, ...ENDS], costs: 'message' },
+  { side: 'destination', at: 'open', answers: [...REFUSALS, ...ENDS], costs: 'folder' },
+  { side: 'destination', at: 'create', answers: ENDS, costs: 'folder' },
+  { side: 'destination', at: 'status', answers: REFUSALS, costs: 'nothing' },
+]
+
+const failure = fc
+  .constantFrom(...KINDS)
+  .chain(({ answers, ...kind }) =>
+    fc.record({ kind: fc.constant(kind), answer: fc.constantFrom(...answers) }),
+  )
+
+const account = fc.record({
+  counts: fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(620)), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  failures: fc.array(fc.record({ failure, folder: fc.nat(), uid: fc.nat() }), {
+    minLength: 1,
+    maxLength: 2,
+  }),
+  multi: fc.boolean(),
+})
+
+/** A fault, and the error that it leads to, if any. */
+type Planned = { side: Kind['side']; fault: Fault; error: string | null; costs: Kind['costs'] }
+
+function plan(
+  names: readonly string[],
+  counts: readonly number[],
+  {
+    failure: { kind, answer },
+    folder: place,
+    uid: number,
+  }: { failure: { kind: Omit<Kind, 'answers'>; answer: string }; folder: number; uid: number },
+): Planned {
+  const index = place % names.length
+  const folder = names[index] ?? ''
+  const uid = 1 + (number % (counts[index] ?? 1))
+  const { side, at, costs } = kind
+  const place_ =
+    at === 'append'
+      ? { text: `message ${uid} in folder ${folder}.` }
+      : at === 'body' || at === 'metadata'
+        ? { folder, uid }
+        : { folder }
+  const error = costs === 'message' ? `${folder}/${uid}` : costs === 'folder' ? folder : null
+  return { side, fault: { at, answer, ...place_ }, error, costs }
+}
+
+it(
+  'one thing that goes wrong costs itself: everything else is copied, once',
+  { timeout: 60_000 },
+  async () => {
+    const property = fc.asyncProperty(account, async ({ counts, failures, multi }) => {
+      const names = counts.map((_, index) => (index === 0 ? 'INBOX' : `Folder ${index}`))
+      const folders = Object.fromEntries(names.map((name, index) => [name, counts[index] ?? 0]))
+      const planned = failures.map((each) => plan(names, counts, each))
+      const faultsOf = (side: Kind['side']) =>
+        planned.filter((each) => each.side === side).map(({ fault }) => fault)
+      const source: FakeMailboxOptions = { folders, faults: faultsOf('source') }
+      const capability = `IMAP4rev1 LITERAL+ UIDPLUS${multi ? ' MULTIAPPEND' : ''}`
+      // INBOX is there, and never created.
+      const isInbox = (each: Planned) => each.fault.at === 'create' && each.fault.folder === 'INBOX'
+      const expected = planned.filter((each) => each.error !== null && !isInbox(each))
+      const { errors, bodies, state } = await migrateFake(source, {
+        faults: faultsOf('destination'),
+        capability,
+      })
+      const lostFolders = new Set(
+        expected.filter(({ costs }) => costs === 'folder').map(({ error }) => error),
+      )
+      const wanted = new Set(
+        expected
+          .filter(
+            ({ error, costs }) =>
+              costs === 'folder' || !lostFolders.has(String(error).split('/')[0] ?? ''),
+          )
+          .map(({ error }) => error),
+      )
+      expect(errors.map((error) => error.split(': ')[0]).toSorted()).toEqual([...wanted].toSorted())
+      expect(state).toBe(wanted.size === 0 ? 'completed' : 'failed')
+      for (const [index, name] of names.entries()) {
+        const uids = Array.from({ length: counts[index] ?? 0 }, (_, n) => n + 1)
+        const there = lostFolders.has(name)
+          ? []
+          : uids.filter((uid) => !wanted.has(`${name}/${uid}`))
+        const texts = there.map((uid) => messageOf(name, uid).toString()).toSorted()
+        expect(bodies[name] ?? []).toEqual(texts)
+      }
+    })
+    await fc.assert(property, {
+      numRuns: 10_000,
+      interruptAfterTimeLimit: 8_000,
+      endOnFailure: true,
+    })
+  },
+)
