@@ -153,7 +153,9 @@ export function simplerNames(
   const short = [all, bare, ascii].flatMap(shortenedPaths)
   // A name that is too long is more likely to be rejected for that.
   const isLong = encodeMailbox(destination).length > MAX_NAME_PART_CHARS
-  const inOrder = isLong ? [...close, all, ...short, ...simple] : [...simple, ...short]
+  const inOrder = isLong
+    ? [...close, all, latin, ascii, ...short, ...simple]
+    : [...simple, ...short]
   const flat = [bare, ascii].map((levels) => [shorten(levels.join(STAND_IN))])
   const names = [...inOrder, ...flat].map((levels) => placeAt(levels, to, ''))
   return [...new Set(names)]

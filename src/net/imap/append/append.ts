@@ -164,7 +164,9 @@ class MailboxAppender implements Appender {
     // Nothing of it is stored (RFC 3502, 6.3.11), and the message at fault is unknown, so none
     // counts as rejected.
     const { lost } = this.wire
-    if (lost) return repeat(messages.length, { state: 'unsent', lost, isSuspect: false })
+    // A BAD for this command ended the connection.
+    const isSuspect = lost?.reason === 'protocol'
+    if (lost) return repeat(messages.length, { state: 'unsent', lost, isSuspect })
     const alone = await Promise.all(messages.map((message) => this.#submitCommand([message])))
     return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
   }
