@@ -1,7 +1,19 @@
+import { globSync, readFileSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { messageOf, type Fault, type FakeMailboxOptions } from '../servers/imap-mailbox-fake.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { listFolderSizes } from '../../src/migration/folder-sizes.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import {
+  messageOf,
+  startImapMailboxFake,
+  type Fault,
+  type FakeMailboxOptions,
+} from '../servers/imap-mailbox-fake.ts'
 import { migrateFake } from './isolation.ts'
+import { accountOn, fill, mail, read } from './mailbox.ts'
+import { migrate } from './run.ts'
 
 const REFUSALS = [
   'NO Internal error',
@@ -124,3 +136,70 @@ it(
     })
   },
 )
+
+const CLOSING: FakeMailboxOptions = {
+  folders: { INBOX: 2, 'EOM Reports ': 5, Later: 1 },
+  faults: [
+    { at: 'status', folder: 'EOM Reports ', answer: 'close' },
+    { at: 'open', folder: 'EOM Reports ', answer: 'close' },
+  ],
+}
+
+it('a folder that ends the connection is listed without its counts and size', async () => {
+  const source = await startImapMailboxFake(CLOSING)
+  onTestFinished(() => source.close())
+  const account = { account: accountOn(source.port) }
+  const sizes = await listFolderSizes(account, new AbortController().signal)
+  expect(sizes.map(({ path, messages, bytes }) => [path, messages, bytes > 0])).toEqual([
+    ['INBOX', 2, true],
+    ['EOM Reports ', 0, false],
+    ['Later', 1, true],
+  ])
+})
+
+it('a folder that ends the connection is the only error of a dry run', async () => {
+  const { errors, state } = await migrateFake(CLOSING, {}, { dryRun: true })
+  expect([state, errors]).toEqual(['failed', ['EOM Reports : connection_lost']])
+})
+
+it('throttling is not attributed to a message: all wait for it, and nothing is lost', async () => {
+  const throttled = 'NO Request is throttled. Suggested Backoff Time: 20 milliseconds'
+  for (const at of ['body', 'metadata', 'open'] as const) {
+    const { state, copied } = await migrateFake({
+      folders: { INBOX: 20, Later: 1 },
+      faults: [{ at, folder: 'INBOX', answer: throttled, times: 8 }],
+    })
+    expect([at, state, copied]).toEqual([at, 'completed', { INBOX: 20, Later: 1 }])
+  }
+})
+
+it('a folder that refuses all of its messages costs no other folder', async () => {
+  for (const answer of ['NO [UNAVAILABLE] Try again later', 'close']) {
+    const { errors, copied } = await migrateFake({
+      folders: { INBOX: 60, Later: 5 },
+      faults: [
+        { at: 'body', folder: 'INBOX', answer },
+        { at: 'metadata', folder: 'INBOX', answer },
+      ],
+    })
+    expect(errors.length).toBeGreaterThan(0)
+    expect(errors.filter((error) => !error.startsWith('INBOX'))).toEqual([])
+    expect(copied).toEqual({ Later: 5 })
+  }
+})
+
+it('a broken message file of Dovecot costs itself', async () => {
+  const [from, to] = await Promise.all([startDovecot({ layout: 'maildir' }), startDovecot()])
+  onTestFinished(async () => void (await Promise.all([from.stop(), to.stop()])))
+  for (const server of [from, to]) await server.addUser('alice', 'secret')
+  const letters = Array.from({ length: 20 }, () => ({ body: mail(300) }))
+  await fill(accountOn(from.port), { INBOX: letters, Later: [{}] })
+  const files = globSync(join(tmpdir(), 'portreeve-dovecot-*/mail/alice/Maildir/{cur,new}/*'))
+  const broken = files.find((file) => readFileSync(file).equals(letters[6]?.body as Buffer))
+  // Dovecot trusts the size in the name.
+  truncateSync(String(broken), 30)
+  const { failures } = await migrate(from, to)
+  expect(failures).toMatchObject([{ folder: 'INBOX', uid: 7 }])
+  const there = await read(accountOn(to.port))
+  expect([there['INBOX']?.length, there['Later']?.length]).toEqual([19, 1])
+})

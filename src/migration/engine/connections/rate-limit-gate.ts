@@ -8,8 +8,6 @@ export type RateLimitGate = {
   readonly closedUntil: number | null
   /** Closes it for the delay that the server named, or for a longer one each time. */
   close(refusal: Pick<Refusal, 'retryAfterMs'>): void
-  /** Whether it is closed for a delay that the server named. */
-  readonly isRequested: boolean
   /**
    * How often something succeeded. A server that works for others is not busy: it refuses one
    * message or folder.
@@ -34,7 +32,6 @@ export function createRateLimitGate(
 ): RateLimitGate {
   let until = 0
   let wait = slowDownMs.first
-  let isRequested = false
   let successes = 0
 
   /** Measured with a monotonic clock. The displayed time uses the system clock. */
@@ -44,16 +41,12 @@ export function createRateLimitGate(
     get closedUntil() {
       return isClosed() ? Date.now() + left() : null
     },
-    get isRequested() {
-      return isClosed() && isRequested
-    },
     get successes() {
       return successes
     },
     close({ retryAfterMs }) {
       // Several connections get the response at once. It counts as one reason to wait.
       if (isClosed() && retryAfterMs === null) return
-      isRequested = retryAfterMs !== null || (isClosed() && isRequested)
       until = Math.max(
         until,
         performance.now() +

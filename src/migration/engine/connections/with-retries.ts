@@ -40,7 +40,9 @@ export async function withRetries<T>(
       return await attempt(failures + elsewhere)
     } catch (error) {
       signal.throwIfAborted()
-      if (!isTemporaryFailure(error, gate, before)) throw error
+      // At one folder, others are given the time of a retry to succeed.
+      const isFirst = failures === 0 && blameFor !== UNNAMED
+      if (!isTemporaryFailure(error, gate, isFirst ? null : before)) throw error
       const isElsewhere = error instanceof ImapLost && blameFor(error) === 'elsewhere'
       if (isElsewhere) elsewhere += 1
       else failures += 1
@@ -68,12 +70,12 @@ function maxAttempts(error: unknown, blameFor: LossBlame): number {
 /**
  * Whether a retry may succeed. If the server asks for fewer requests, the gate closes for all
  * connections; also if it is busy and nothing succeeded meanwhile.
- * @param before the successes when the work began
+ * @param before the successes when the work began; null to leave the gate open while it is busy
  */
 export function isTemporaryFailure(
   error: unknown,
   gate: RateLimitGate,
-  before = gate.successes,
+  before: number | null = gate.successes,
 ): boolean {
   const isOfServer = error instanceof ImapLost || error instanceof ImapRefused
   if (!isOfServer) return false

@@ -4,7 +4,7 @@ import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
-import type { ImapLost, ImapRefused } from '../../../net/imap/connection/refusals.ts'
+import { ImapLost, type ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
@@ -39,7 +39,9 @@ export class FolderCopier {
     descriptions: new Map(),
     postponements: new Map(),
     busySince: new Map(),
+    successesBefore: 0,
     isBusy: false,
+    isDelayed: false,
     interruption: null,
     unreadable: new Map(),
     missing: new Set(),
@@ -56,7 +58,9 @@ export class FolderCopier {
 
   /** Forgets what happened in the last round. */
   beginRound(): void {
+    this.evidence.successesBefore = this.#migration.gate.successes
     this.evidence.isBusy = false
+    this.evidence.isDelayed = false
     this.evidence.interruption = null
   }
 
@@ -106,8 +110,10 @@ export class FolderCopier {
     const before = gate.successes
     return this.#keepCopying(work).catch((error: unknown) => {
       signal.throwIfAborted()
-      if (!isTemporaryFailure(error, gate, before)) throw error
-      this.evidence.interruption = error as ImapLost | ImapRefused
+      // A lost connection is attributed to its messages, which decides whether all have to wait.
+      if (!isTemporaryFailure(error, gate, error instanceof ImapLost ? null : before)) throw error
+      const { refusal } = (this.evidence.interruption = error as ImapLost | ImapRefused)
+      this.evidence.isDelayed ||= refusal !== null && refusal.retryAfterMs !== null
     })
   }
 

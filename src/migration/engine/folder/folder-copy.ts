@@ -178,7 +178,7 @@ class ImapFolderCopy implements FolderCopy {
   }
 
   async #copyRounds(pair: ConnectionPair, at: OpenFolder): Promise<void> {
-    const { gate, waitTimes, signal } = this.#migration
+    const { waitTimes, signal } = this.#migration
     const { folderState } = at
     const { evidence } = this.#copier
     const blameOf = this.#blameOf(pair)
@@ -206,7 +206,7 @@ class ImapFolderCopy implements FolderCopy {
             waitTimes,
             signal,
           )
-      } else if (!gate.isRequested) {
+      } else if (!evidence.isDelayed) {
         const isElsewhere =
           interruption instanceof ImapLost && blameOf(interruption) === 'elsewhere'
         if (isElsewhere) elsewhere += 1
@@ -222,12 +222,12 @@ class ImapFolderCopy implements FolderCopy {
 
   /** Messages whose metadata broke connections are copied alone, in a later round. */
   #isolateUnreadable(folderState: FolderState): void {
-    for (const uid of this.#copier.evidence.unreadable.keys())
-      while (
-        !folderState.isDone(uid) &&
-        folderState.failureCountOf(uid) < ENGINE_LIMITS.maxBreaks.alone
-      )
-        folderState.countFailures([uid])
+    const { unreadable, busySince, successesBefore } = this.#copier.evidence
+    for (const uid of unreadable.keys()) {
+      if (!busySince.has(uid)) busySince.set(uid, successesBefore)
+      const isSuspect = () => folderState.failureCountOf(uid) >= ENGINE_LIMITS.maxBreaks.alone
+      while (!folderState.isDone(uid) && !isSuspect()) folderState.countFailures([uid])
+    }
   }
 
   async #reconcile(pair: ConnectionPair, at: OpenFolder): Promise<void> {

@@ -34,8 +34,12 @@ export type FailureEvidence = {
   postponements: Map<number, number>
   /** The successes (`RateLimitGate`) when a server was first busy at these messages. */
   busySince: Map<number, number>
+  /** The successes when this round began. */
+  successesBefore: number
   /** Whether a server was busy at a message in this round. */
   isBusy: boolean
+  /** Whether a server named a delay in this round. */
+  isDelayed: boolean
   /** What ended the batches of this round before their time. */
   interruption: ImapLost | ImapRefused | null
   /** How often connections broke at the metadata of these messages, requested alone. */
@@ -193,13 +197,12 @@ const NOTES = {
 }
 
 function recordRefused(outcome: OutcomeOf<'refused'>, deps: RecordDeps): Stop | Reopen | null {
-  const { migration, at, strategies } = deps
+  const { at, strategies } = deps
   const { refusal, row, next } = outcome
   const words = describeRefusal(refusal)
   if (refusal.kind === 'busy' && refusal.retryAfterMs === null)
     suspectBusy(outcome, 'refused', deps)
-  else if (isThrottling(refusal) && canPostpone(row.uid, refusal, deps))
-    migration.gate.close(refusal)
+  else if (isThrottling(refusal) && canPostpone(row.uid, refusal, deps)) closeGate(refusal, deps)
   else if (refusal.kind === 'over_quota')
     return new Stop('over_quota', `The destination is full: ${words}`)
   else if (refusal.kind === 'no_such_mailbox')
@@ -242,6 +245,14 @@ function suspectBusy(
   describe(row, { isBusy: true, code, text: describeRefusal(refusal) }, evidence)
   at.folderState.countFailures([row.uid])
   if (!hasSucceededSince([row.uid], deps)) migration.gate.close(refusal)
+}
+
+function closeGate(
+  refusal: Refusal,
+  { evidence, migration }: Pick<RecordDeps, 'evidence' | 'migration'>,
+): void {
+  migration.gate.close(refusal)
+  evidence.isDelayed ||= refusal.retryAfterMs !== null
 }
 
 function hasSucceededSince(uids: readonly number[], { evidence, migration }: RecordDeps): boolean {
@@ -303,8 +314,10 @@ function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps
   const unread = outcomes.filter((outcome) => outcome.state === 'unread')
   // It is unknown which of them the source could not return: earlier output may be lost as well.
   if (deps.source.isSuspect()) suspectMessages(deps.source, unread, deps)
+  deps.evidence.interruption ??=
+    (unread.length > 0 ? deps.source.lost : unanswered[0]?.appender.wire.lost) ?? null
   const refusal = unread[0]?.refusal
-  if (refusal && isThrottling(refusal)) deps.migration.gate.close(refusal)
+  if (refusal && isThrottling(refusal)) closeGate(refusal, deps)
 }
 
 function suspectMessages(wire: Wire, outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
@@ -314,7 +327,7 @@ function suspectMessages(wire: Wire, outcomes: readonly MessageOutcome[], deps: 
     return
   evidence.blamedWires.add(wire)
   const uids = outcomes.map(({ row }) => row.uid)
-  if (lost.refusal && isThrottling(lost.refusal)) return migration.gate.close(lost.refusal)
+  if (lost.refusal && isThrottling(lost.refusal)) return closeGate(lost.refusal, deps)
   if (lost.refusal && isTemporary(lost.refusal) && !hasSucceededSince(uids, deps))
     migration.gate.close(lost.refusal)
   for (const { row } of outcomes)
