@@ -40,8 +40,11 @@ export const ENGINE_LIMITS = {
   maxDelays: 10,
   /** How often a server may be busy at the same message or folder. */
   maxBusy: 5,
-  /** Connections that may break at other folders while one is worked on. */
-  maxLossesElsewhere: 100,
+  /**
+   * Connections that may break at one folder before any of its messages is read or copied, or at
+   * other folders while it is worked on.
+   */
+  maxLosses: 100,
   /** Attempts to connect to a server that has not responded before. */
   maxFirstAttempts: 3,
   /** Consecutive passes over one folder without progress. */

@@ -12,6 +12,7 @@ import type { RateLimitGate } from './rate-limit-gate.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { refusalOf } from '../../../mail-credentials/sign-in.ts'
 import { Reopen, Stop } from '../stop.ts'
+import { createConnectionSharing, type ConnectionSharing } from './connection-sharing.ts'
 import type { LossBlame } from './with-retries.ts'
 
 /** A source and a destination connection. A broken one is replaced. */
@@ -22,6 +23,8 @@ export type ConnectionPair = {
   sourceFolder(name: ByteString): Promise<MailboxView>
   /** The destination connection as this folder sees it, to change the folder. */
   destinationFolder(name: ByteString): Promise<MailboxView>
+  /** The folders that share the connections. */
+  readonly sharing: ConnectionSharing
   /** Whether a connection of this pair was lost at a folder, by its names at both sides. */
   blameFor(
     lost: ImapLost,
@@ -62,6 +65,7 @@ export function createConnectionPair(deps: ConnectionPairDeps): ConnectionPair {
     destination: () => destination.session(),
     sourceFolder: async (name) => sourceViews((await source.session()).wire, name),
     destinationFolder: async (name) => destinationViews((await destination.session()).wire, name),
+    sharing: createConnectionSharing(),
     blameFor({ at }, names) {
       const side = at && [source, destination].find(({ wires }) => wires.has(at.wire))
       if (!side || at.mailbox === null) return 'unknown'

@@ -46,7 +46,7 @@ export async function withRetries<T>(
       const isElsewhere = error instanceof ImapLost && blameFor(error) === 'elsewhere'
       if (isElsewhere) elsewhere += 1
       else failures += 1
-      if (elsewhere >= ENGINE_LIMITS.maxLossesElsewhere || failures >= maxAttempts(error, blameFor))
+      if (elsewhere >= ENGINE_LIMITS.maxLosses || failures >= maxAttempts(error, blameFor))
         throw error
       log.debug(messageOf(error))
       await backOff(Math.max(1, failures), waitTimes, signal)

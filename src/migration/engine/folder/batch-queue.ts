@@ -2,6 +2,7 @@ import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { IMAP_LIMITS as WIRE } from '../../../net/imap/limits.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
+import type { FailureEvidence } from './record-outcomes.ts'
 import { readSegment } from './read-segment.ts'
 
 /** The current size of batches. */
@@ -50,8 +51,10 @@ type BatchQueueOptions = {
   /** Metadata that is known already. */
   known: ReadonlyMap<number, Metadata> | null
   pace: BatchSize
-  /** How often connections broke at the metadata of messages. They are left for a later round. */
-  unreadable: Map<number, number>
+  /** Messages whose metadata breaks connections are left for a later round. */
+  evidence: Pick<FailureEvidence, 'unreadable' | 'losses'>
+  /** Called after a connection broke at metadata. */
+  afterLoss: () => Promise<void>
   /** Whether the destination already has the message. Called once per message, in order. */
   isThere: (row: Metadata) => boolean
   /** Maximum messages of a batch. */
@@ -64,7 +67,8 @@ export function createBatchQueue({
   onMore,
   known,
   pace,
-  unreadable,
+  evidence,
+  afterLoss,
   isThere,
   maxBatchMessages,
 }: BatchQueueOptions): BatchQueue {
@@ -76,11 +80,11 @@ export function createBatchQueue({
 
   async function scan(reading: () => Promise<MailboxView>): Promise<void> {
     const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
-    const isNews = (uid: number) => unreadable.has(uid) && !wasUnreadable.has(uid)
-    const wasUnreadable = new Set(unreadable.keys())
+    const before = new Set(evidence.unreadable.keys())
+    const isNews = (uid: number) => evidence.unreadable.has(uid) && !before.has(uid)
     const found = known?.has(segment[0] ?? 0)
       ? known
-      : await readSegment(reading, segment, unreadable)
+      : await readSegment(reading, segment, evidence, afterLoss)
     scanned += segment.length
     // A server may omit messages that it cannot describe. The fetch of the body shows whether they
     // still exist.

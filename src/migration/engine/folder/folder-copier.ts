@@ -42,6 +42,7 @@ export class FolderCopier {
     successesBefore: 0,
     isBusy: false,
     isDelayed: false,
+    losses: 0,
     interruption: null,
     unreadable: new Map(),
     missing: new Set(),
@@ -121,6 +122,7 @@ export class FolderCopier {
     const { gate, signal } = this.#migration
     for (;;) {
       await gate.pass(signal)
+      if (this.evidence.losses >= ENGINE_LIMITS.maxLosses) return
       const rows = await work.queue.nextBatch(() => this.reading(work.pair, work.at))
       if (rows.length === 0) return
       const before = work.lastSent

@@ -37,6 +37,8 @@ class ImapFolderCopy implements FolderCopy {
   /** The batches that other connection pairs can help with now. */
   #queue: BatchQueue | null = null
   readonly #helpers = new Set<Promise<void>>()
+  /** Whether it shares its connections with other folders: until one breaks at it. */
+  #isSharing = false
 
   constructor(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute) {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -63,6 +65,8 @@ class ImapFolderCopy implements FolderCopy {
 
   async run(pair: ConnectionPair): Promise<void> {
     this.state = 'running'
+    this.#isSharing = true
+    pair.sharing.enter()
     this.#migration.changed()
     try {
       await this.#copyWithReopens(pair)
@@ -70,6 +74,7 @@ class ImapFolderCopy implements FolderCopy {
     } catch (error) {
       await this.#stop(pair, error)
     } finally {
+      this.#stopSharing(pair)
       this.#markBegun()
       this.#migration.changed()
     }
@@ -90,17 +95,34 @@ class ImapFolderCopy implements FolderCopy {
 
   /** Retries work on this folder. */
   #retrying<T>(pair: ConnectionPair, attempt: (failures: number) => Promise<T>): Promise<T> {
-    return withRetries(this.#migration, attempt, this.#blameOf(pair))
+    const whenAlone = async (failures: number) => {
+      if (failures > 0) await this.#whenAlone(pair)
+      return attempt(failures)
+    }
+    return withRetries(this.#migration, whenAlone, this.#blameOf(pair))
   }
 
   #blameOf(pair: ConnectionPair): LossBlame {
     const { destination } = this.#migration
-    return (lost) =>
-      pair.blameFor(lost, {
+    return (lost) => {
+      const blame = pair.blameFor(lost, {
         source: this.folder.pathAsListed,
         destination:
           this.#open?.destinationFolder.name ?? nameOf(this.#mapped.destination, destination),
       })
+      if (blame === 'here') this.#stopSharing(pair)
+      return blame
+    }
+  }
+
+  #stopSharing(pair: ConnectionPair): void {
+    if (this.#isSharing) pair.sharing.leave()
+    this.#isSharing = false
+  }
+
+  /** Once a connection broke at this folder, waits until no other folder would lose it as well. */
+  async #whenAlone(pair: ConnectionPair): Promise<void> {
+    if (!this.#isSharing) await pair.sharing.empty(this.#migration.signal)
   }
 
   async help(pair: ConnectionPair): Promise<void> {
@@ -185,7 +207,9 @@ class ImapFolderCopy implements FolderCopy {
     let idle = 0
     let elsewhere = 0
     let words = ''
-    while (idle < ENGINE_LIMITS.maxIdleRounds && elsewhere < ENGINE_LIMITS.maxLossesElsewhere) {
+    const { maxIdleRounds, maxLosses } = ENGINE_LIMITS
+    while (idle < maxIdleRounds && Math.max(elsewhere, evidence.losses) < maxLosses) {
+      await this.#whenAlone(pair)
       await this.#retrying(pair, () => this.#reconcile(pair, at))
       failUnreadableMessages(at, this.#copier)
       const left = folderState.start(at.uids)
@@ -197,6 +221,7 @@ class ImapFolderCopy implements FolderCopy {
       this.#isolateUnreadable(folderState)
       const { interruption } = evidence
       words = interruption?.message ?? words
+      const blame = interruption instanceof ImapLost ? blameOf(interruption) : 'unknown'
       if (left.some((uid) => folderState.isDone(uid))) idle = elsewhere = 0
       else if (folderState.totalFailureCount > known) {
         idle = elsewhere = 0
@@ -207,16 +232,14 @@ class ImapFolderCopy implements FolderCopy {
             signal,
           )
       } else if (!evidence.isDelayed) {
-        const isElsewhere =
-          interruption instanceof ImapLost && blameOf(interruption) === 'elsewhere'
-        if (isElsewhere) elsewhere += 1
+        if (blame === 'elsewhere') elsewhere += 1
         else idle += 1
         await backOff(Math.max(1, idle), waitTimes, signal)
       }
     }
     throw new FolderStop(
       'stuck',
-      `Nothing more of “${this.folder.path}” could be copied in ${ENGINE_LIMITS.maxIdleRounds} attempts. ${words}`.trim(),
+      `Nothing more of “${this.folder.path}” could be copied in ${Math.max(idle, elsewhere, evidence.losses)} attempts. ${words}`.trim(),
     )
   }
 
@@ -265,7 +288,11 @@ class ImapFolderCopy implements FolderCopy {
       onMore: () => this.#migration.grown(),
       known: at.rows,
       pace: copier.pace,
-      unreadable: copier.evidence.unreadable,
+      evidence: copier.evidence,
+      afterLoss: async () => {
+        this.#stopSharing(pair)
+        await this.#whenAlone(pair)
+      },
       maxBatchMessages,
       isThere: (row) => copier.isThere(at, row),
     })

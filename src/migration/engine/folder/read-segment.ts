@@ -2,6 +2,7 @@ import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-meta
 import { ImapLost } from '../../../net/imap/connection/refusals.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
+import type { FailureEvidence } from './record-outcomes.ts'
 
 /**
  * Reads the metadata of messages, by UID. A message at which the connection breaks, also when it is
@@ -9,15 +10,19 @@ import { ENGINE_LIMITS } from '../../limits.ts'
  * that it cannot open.)
  * @param reading returns a connection with the folder open
  * @param segment ascending
- * @param unreadable how often connections broke at single messages; those are not requested again
+ * @param evidence `unreadable`: how often connections broke at single messages; those are not
+ *   requested again
+ * @param afterLoss called after a connection broke
  * @throws ImapRefused; ImapLost where the connection was lost at something else
  */
 export async function readSegment(
   reading: () => Promise<MailboxView>,
   segment: readonly number[],
-  unreadable: Map<number, number>,
+  evidence: Pick<FailureEvidence, 'unreadable' | 'losses'>,
+  afterLoss: () => Promise<void>,
 ): Promise<Map<number, Metadata>> {
   const found = new Map<number, Metadata>()
+  const { unreadable } = evidence
   const isLeft = (uid: number) =>
     !found.has(uid) && (unreadable.get(uid) ?? 0) < ENGINE_LIMITS.maxBreaks.alone
   const parts = splitAt(segment, isLeft)
@@ -31,10 +36,13 @@ export async function readSegment(
       for await (const row of fetchMetadata(view, first, last)) found.set(row.uid, row)
     } catch (error) {
       if (!(error instanceof ImapLost) || !view.isSuspect()) throw error
+      evidence.losses = found.size > known ? 1 : evidence.losses + 1
+      if (evidence.losses >= ENGINE_LIMITS.maxLosses) throw error
       if (left.length === 1) {
         unreadable.set(first, (unreadable.get(first) ?? 0) + 1)
         parts.push(left)
       } else parts.push(...suspectsOf(left.filter(isLeft), found.size > known).toReversed())
+      await afterLoss()
     }
   }
   return found

@@ -38,6 +38,8 @@ export type FailureEvidence = {
   successesBefore: number
   /** Whether a server was busy at a message in this round. */
   isBusy: boolean
+  /** Connections that broke at this folder since a message was read or copied. */
+  losses: number
   /** Whether a server named a delay in this round. */
   isDelayed: boolean
   /** What ended the batches of this round before their time. */
@@ -122,6 +124,7 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   const { row, to, uidValidity, size, digest, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
   at.folderState.copied([{ uid: row.uid, to, size, row, digest }])
+  deps.evidence.losses = 0
   const { path: destination } = at.destinationFolder
   migration.onCopied({ folder, uid: row.uid, destination, to, size })
   if (migration.sync) migration.sync.changes.copied += 1
@@ -326,6 +329,7 @@ function suspectMessages(wire: Wire, outcomes: readonly MessageOutcome[], deps: 
   if (outcomes.length === 0 || !lost || lost.reason === 'ours' || evidence.blamedWires.has(wire))
     return
   evidence.blamedWires.add(wire)
+  evidence.losses += 1
   const uids = outcomes.map(({ row }) => row.uid)
   if (lost.refusal && isThrottling(lost.refusal)) return closeGate(lost.refusal, deps)
   if (lost.refusal && isTemporary(lost.refusal) && !hasSucceededSince(uids, deps))
