@@ -92,7 +92,7 @@ async function signInWithin(account: MigrationAccount, signal: AbortSignal): Pro
   const session = await signInFresh(account, signal)
   const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
   signal.addEventListener('abort', tooLate)
-  session.wire.gone.then(() => signal.removeEventListener('abort', tooLate))
+  void session.wire.gone.then(() => signal.removeEventListener('abort', tooLate))
   return session
 }
 

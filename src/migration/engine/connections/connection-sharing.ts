@@ -1,3 +1,5 @@
+import { onAbort } from '../../../net/abort.ts'
+
 /**
  * The folders that share a connection. One at which it breaks leaves, and continues when the others
  * have left: otherwise it would end their commands again and again.
@@ -15,6 +17,8 @@ export type ConnectionSharing = {
 export function createConnectionSharing(): ConnectionSharing {
   let folders = 0
   let left = Promise.withResolvers<void>()
+  const isShared = () => folders > 0
+
   return {
     enter() {
       folders += 1
@@ -25,11 +29,13 @@ export function createConnectionSharing(): ConnectionSharing {
       left = Promise.withResolvers()
     },
     async empty(signal) {
-      const aborted = new Promise((resolve) =>
-        signal.addEventListener('abort', resolve, { once: true }),
-      )
-      while (folders > 0 && !signal.aborted) await Promise.race([left.promise, aborted])
-      signal.throwIfAborted()
+      while (isShared()) {
+        const { promise, resolve } = left
+        const stop = onAbort([signal], resolve)
+        await promise
+        stop()
+        signal.throwIfAborted()
+      }
     },
   }
 }

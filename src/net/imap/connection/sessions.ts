@@ -1,7 +1,7 @@
 import type { Session } from './session.ts'
 
 /** A session that is replaced when it is lost. */
-export type Sessions = { open(): Promise<Session>; close(): Promise<void> }
+export type Sessions = { open: () => Promise<Session>; close: () => Promise<void> }
 
 export function createSessions(signIn: () => Promise<Session>): Sessions {
   let current: Session | null = null
