@@ -30,11 +30,11 @@ export function createConnectionSharing(): ConnectionSharing {
     },
     async empty(signal) {
       while (isShared()) {
+        signal.throwIfAborted()
         const { promise, resolve } = left
         const stop = onAbort([signal], resolve)
         await promise
         stop()
-        signal.throwIfAborted()
       }
     },
   }

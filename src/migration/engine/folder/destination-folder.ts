@@ -69,10 +69,9 @@ async function findOrCreate(
   wanted: string,
   destination: DestinationFolders,
 ): Promise<string> {
-  const { hierarchy, taken } = destination
   if (exists(wanted, destination)) return wanted
   let refused: ImapRefused | undefined
-  for (const path of [wanted, ...simplerNames(wanted, hierarchy, taken)]) {
+  for (const path of namesFor(wanted, destination)) {
     try {
       return await createOrJoin(wire, { path, wanted }, destination)
     } catch (error) {
@@ -86,6 +85,15 @@ async function findOrCreate(
     `The destination does not let us make “${wanted}”: ${words}`,
     refused,
   )
+}
+
+/** The wanted name, and simpler ones once it is refused. */
+function* namesFor(
+  wanted: string,
+  { hierarchy, taken, listed }: DestinationFolders,
+): Generator<string> {
+  yield wanted
+  yield* simplerNames(wanted, hierarchy, taken, listed)
 }
 
 /**

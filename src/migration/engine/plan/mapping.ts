@@ -135,13 +135,16 @@ const MAX_SIMPLER_NAMES = 40
  * Simpler names to try when the destination rejects one, the closest first: without each character
  * that some server forbids, without all of them, with a suffix, shortened as a whole, in ASCII, and
  * at last without levels, for servers whose folders cannot have children.
+ * @param existing folders of the destination, whose names it accepts
  */
 export function simplerNames(
   destination: string,
   to: Hierarchy,
   taken: ReadonlySet<string>,
+  existing: Pick<ReadonlySet<string>, 'has'> = new Set<string>(),
 ): string[] {
   const parts = splitPath(destination, to)
+  const isAccepted = (levels: readonly string[]) => existing.has(placeAt(levels, to, ''))
   const close = FORBIDDEN.map((pattern) => parts.map((part) => part.replace(pattern, STAND_IN)))
   const all = parts.map((part) =>
     FORBIDDEN.reduce((rest, pattern) => rest.replace(pattern, STAND_IN), part),
@@ -149,7 +152,15 @@ export function simplerNames(
   const bare = parts.map(plain)
   const latin = parts.map((part) => plain(transliterate(part)))
   const ascii = parts.map((part) => plain(transliterate(part).replace(/[^\x20-\x7e]+/g, STAND_IN)))
-  const simple = [...close, all, ...withSuffix(all), bare, latin, ascii, ...withSuffix(ascii)]
+  const simple = [
+    ...close,
+    all,
+    ...withSuffix(all, isAccepted),
+    bare,
+    latin,
+    ascii,
+    ...withSuffix(ascii, isAccepted),
+  ]
   const short = [all, bare, ascii].flatMap(shortenedPaths)
   // A name that is too long is more likely to be rejected for that.
   const isLong = encodeMailbox(destination).length > MAX_NAME_PART_CHARS
@@ -168,10 +179,13 @@ export function simplerNames(
  * The path with a suffix at one level, the last first: servers reserve names, at any level (Dovecot
  * `cur`, `dbox-Mails`; Gmail `Muted`).
  */
-function withSuffix(parts: readonly string[]): string[][] {
+function withSuffix(
+  parts: readonly string[],
+  isAccepted: (levels: readonly string[]) => boolean,
+): string[][] {
   return parts
     .map((_, at) => parts.map((part, level) => (level === at ? part + STAND_IN : part)))
-    .filter((_, at) => at > 0 || !isInbox(parts[0]))
+    .filter((_, at) => (at > 0 || !isInbox(parts[0])) && !isAccepted(parts.slice(0, at + 1)))
     .toReversed()
 }
 
