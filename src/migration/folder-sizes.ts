@@ -1,4 +1,5 @@
-import { listFolders, type Folder } from '../net/imap/folders/list-folders.ts'
+import { createSessions } from '../net/imap/connection/sessions.ts'
+import { listReadableFolders, type Folder } from '../net/imap/folders/list-folders.ts'
 import { signInFresh, type MigrationAccount } from './engine/connections/fresh-sign-in.ts'
 import { sizesOf } from './engine/plan/sizes.ts'
 
@@ -13,16 +14,15 @@ export async function listFolderSizes(
   account: MigrationAccount,
   signal: AbortSignal,
 ): Promise<SizedFolder[]> {
-  const session = await signInFresh(account, signal)
+  const sessions = createSessions(() => signInFresh(account, signal))
   try {
-    const folders = (await listFolders(session, { withSize: true })).folders.filter(
-      ({ isSelectable }) => isSelectable,
-    )
-    const sizes = await sizesOf(session.wire, folders)
+    const listing = await listReadableFolders(sessions.open, { withSize: true })
+    const folders = listing.folders.filter(({ isSelectable }) => isSelectable)
+    const sizes = await sizesOf(sessions.open, folders)
     return folders.map(({ path, specialUse, messages }) => {
       return { path, specialUse, messages: messages ?? 0, bytes: sizes.get(path) ?? 0 }
     })
   } finally {
-    await session.wire.logout()
+    await sessions.close()
   }
 }

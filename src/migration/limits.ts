@@ -36,8 +36,15 @@ export const ENGINE_LIMITS = {
   maxBreaks: { alone: 2, most: 4 },
   /** Maximum messages of a batch that contains a message suspected of breaking connections. */
   suspiciousBatchMessages: 10,
-  /** How often a message is retried after a temporary rejection without a delay. */
+  /** How often a message is sent again after the server asked for fewer requests without a delay. */
   maxDelays: 10,
+  /** How often a server may be busy at the same message or folder. */
+  maxBusy: 5,
+  /**
+   * Connections that may break at one folder before any of its messages is read or copied, or at
+   * other folders while it is worked on.
+   */
+  maxLosses: 100,
   /** Attempts to connect to a server that has not responded before. */
   maxFirstAttempts: 3,
   /** Consecutive passes over one folder without progress. */

@@ -1,9 +1,15 @@
 import { Fault } from '../errors.ts'
-import { listFolders, type Folder, type FolderListing } from '../net/imap/folders/list-folders.ts'
+import type { Session } from '../net/imap/connection/session.ts'
+import { createSessions } from '../net/imap/connection/sessions.ts'
+import {
+  listReadableFolders,
+  type Folder,
+  type FolderListing,
+} from '../net/imap/folders/list-folders.ts'
 import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
 import type { Connection } from './shapes.ts'
 import { openAccount, splitConnection, type AccountDeps } from './accounts.ts'
-import { signInFresh } from './engine/connections/fresh-sign-in.ts'
+import { signInFresh, type MigrationAccount } from './engine/connections/fresh-sign-in.ts'
 import { MINUTE_MS } from '../time.ts'
 
 /** Milliseconds for listing an account. Servers without LIST-STATUS need a command per folder. */
@@ -69,17 +75,25 @@ async function signInAndList(
   const signal = AbortSignal.any([deadline, gone])
   const { reached, secret } = splitConnection(connection)
   const account = await openAccount({ ...reached, ...secret }, deps, { workspaceId, signal })
-  const session = await signInFresh(account, signal)
-  const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
-  signal.addEventListener('abort', tooLate)
+  const sessions = createSessions(() => signInWithin(account, signal))
+  // Errors of signing in are for the user as they are.
+  await sessions.open()
   try {
-    return { reached, listing: await listFolders(session) }
+    return { reached, listing: await listReadableFolders(sessions.open) }
   } catch (error) {
     throw faultOf(error, reached.host, deadline.aborted)
   } finally {
-    signal.removeEventListener('abort', tooLate)
-    await session.wire.logout()
+    await sessions.close()
   }
+}
+
+/** Signs in. The session is lost when the signal aborts. */
+async function signInWithin(account: MigrationAccount, signal: AbortSignal): Promise<Session> {
+  const session = await signInFresh(account, signal)
+  const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
+  signal.addEventListener('abort', tooLate)
+  void session.wire.gone.then(() => signal.removeEventListener('abort', tooLate))
+  return session
 }
 
 function faultOf(error: unknown, host: string, isLate: boolean): unknown {

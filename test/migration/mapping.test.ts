@@ -7,6 +7,7 @@ import {
   type Hierarchy,
   type MappingOptions,
 } from '../../src/migration/engine/plan/mapping.ts'
+import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
 
 const SLASH: Hierarchy = { delimiter: '/', prefix: '' }
 const COURIER: Hierarchy = { delimiter: '.', prefix: 'INBOX.' }
@@ -73,9 +74,40 @@ describe('folder mapping', () => {
     expect(map(['a//b', '...'], SLASH, DOT)).toEqual(['a._.b', '___'])
     const [long = ''] = map(['x'.repeat(400)], SLASH, SLASH)
     expect(Buffer.byteLength(long)).toBeLessThanOrEqual(200)
-    expect(simplerNames('~x', SLASH, new Set())).toEqual(['_x'])
-    expect(simplerNames('a.b/c.d', SLASH, new Set())).toEqual(['a_b/c_d', 'a_b_c_d'])
-    expect(simplerNames('a.b', SLASH, new Set(['a_b']))).toEqual(['a_b_2'])
+    const closest = (name: string, ...taken: string[]) =>
+      simplerNames(name, SLASH, new Set(taken))[0]
+    expect(closest('~x')).toBe('_x')
+    expect(closest('a.b/c.d')).toBe('a_b/c_d')
+    expect(closest('a.b', 'a_b')).toBe('a_b_2')
+    expect(simplerNames('a.b/c.d', SLASH, new Set()).at(-1)).toBe('a_b_c_d')
+  })
+  it('has a name for each level that a server reserves, the last first', () => {
+    expect(simplerNames('cur', SLASH, new Set())[0]).toBe('cur_')
+    expect(simplerNames('a/new/b', SLASH, new Set()).slice(0, 3)).toEqual([
+      'a/new/b_',
+      'a/new_/b',
+      'a_/new/b',
+    ])
+    expect(simplerNames('INBOX/tmp', SLASH, new Set())).not.toContain('INBOX_/tmp')
+  })
+  it('has shorter names for a path of any length, and other ones for other paths', () => {
+    const levels = ['Проекты', 'Заказчики в Москве', 'Договоры', 'Счета', 'Архив', '2019']
+    for (const length of [200, 100, 40]) {
+      const path = [...levels, ...levels].join('/')
+      const shorterThan = (name: string) =>
+        simplerNames(name, SLASH, new Set()).filter(
+          (each) => encodeMailbox(each).length <= length && each.includes('/'),
+        )
+      expect(shorterThan(path)).not.toEqual([])
+      expect(shorterThan(path)).not.toEqual(shorterThan(`${path}0`))
+    }
+  })
+  it('has readable names in ASCII', () => {
+    const asciiOf = (name: string) =>
+      simplerNames(name, COURIER, new Set()).find((each) => /^[\x20-\x7e]+$/.test(each))
+    expect(asciiOf('INBOX.Работа.Счета')).toBe('INBOX.Rabota.Scheta')
+    expect(asciiOf('INBOX.Größe.Łódź.Ελλάδα')).toBe('INBOX.Grosse.Lodz.Ellada')
+    expect(asciiOf('INBOX.日本')).toBe('INBOX._')
   })
   it('keeps NFC and NFD distinct, and every script unchanged (5)', () => {
     const names = ['Løbende', 'caf\u00e9', 'cafe\u0301', '日本語', '📬', 'R&D']
@@ -90,7 +122,7 @@ describe('folder mapping', () => {
     ])
   })
   it('applies special use only if requested and without a prefix (12)', () => {
-    const specialUse = new Map([['\\Sent', 'Sent Items']])
+    const specialUse = new Map([['\\Sent', ['Sent Items']]])
     const folders = [{ path: 'Gesendet', specialUse: '\\Sent' }]
     const to = (options: Partial<MappingOptions>) =>
       mapFolders(folders, SLASH, SLASH, {
@@ -102,6 +134,20 @@ describe('folder mapping', () => {
     expect(to({ specialUse })).toBe('Sent Items')
     expect(to({})).toBe('Gesendet')
     expect(to({ specialUse, prefix: 'P' })).toBe('P/Gesendet')
+  })
+  it('prefers the special-use folder with the same name, then the first, each once', () => {
+    const to = (paths: string[], ...there: string[]) =>
+      mapFolders(
+        paths.map((path) => ({ path, specialUse: '\\Sent' })),
+        SLASH,
+        SLASH,
+        { prefix: '', folderMap: {}, specialUse: new Map([['\\Sent', there]]) },
+      ).map(({ destination }) => destination)
+    expect(to(['Sent'], 'Sent', 'Sent Messages')).toEqual(['Sent'])
+    expect(to(['Sent'], 'Sent Messages', 'sent')).toEqual(['sent'])
+    expect(to(['Gesendet'], 'Sent', 'Sent Messages')).toEqual(['Sent'])
+    expect(to(['Gesendet', 'Sent'], 'Sent', 'Sent Messages')).toEqual(['Sent Messages', 'Sent'])
+    expect(to(['Gesendet', 'Sent'], 'Sent')).toEqual(['Gesendet', 'Sent'])
   })
   it('uses the folder map as given, also where it joins folders, and moves others out of its way', () => {
     const folderMap = { a: 'All', b: 'All' }

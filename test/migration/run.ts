@@ -20,13 +20,14 @@ export type Run = MigrationOutcome & { failures: CopyFailure[]; seen: MigrationP
 type Extra = MigrateOptions & {
   folders?: string[] | 'all'
   journal?: Journal & { failures: CopyFailure[] }
+  waits?: WaitTimes
 }
 
 /** Runs the engine to its end. */
 export async function migrate(
   from: { port: number; user?: string },
   to: { port: number; user?: string },
-  { folders = 'all', journal = createMemoryJournal(), ...options }: Extra = {},
+  { folders = 'all', journal = createMemoryJournal(), waits = waitTimes, ...options }: Extra = {},
 ): Promise<Run> {
   const seen: MigrationProgress[] = []
   const outcome = await migrateMailbox({
@@ -37,7 +38,7 @@ export async function migrate(
     journal,
     signal: new AbortController().signal,
     log: createLog(process.env['ENGINE_LOG'] ?? 'silent'),
-    waitTimes,
+    waitTimes: waits,
     onProgress: (progress) => seen.push(progress),
   })
   return { ...outcome, failures: journal.failures, seen }

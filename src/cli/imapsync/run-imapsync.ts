@@ -4,7 +4,8 @@ import { Fault, messageOf } from '../../errors.ts'
 import type { Deletions } from '../../migration/deletion/plan-deletions.ts'
 import { sizesOf } from '../../migration/engine/plan/sizes.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
-import { listFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
+import { createSessions } from '../../net/imap/connection/sessions.ts'
+import { listReadableFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
 import { VERSION } from '../../version.ts'
 import { UsageError } from '../command.ts'
 import { onStopSignals } from '../stop-signals.ts'
@@ -172,7 +173,8 @@ async function survey(
   output: Output,
   signal: AbortSignal,
 ): Promise<Folder[] | null> {
-  const from = await openSide(source, 1, signal)
+  const sessions = createSessions(() => openSide(source, 1, signal))
+  await sessions.open()
   try {
     output.print(
       `Host1: success login on [${source.account.target.host}] with user [${source.account.user}]`,
@@ -183,15 +185,15 @@ async function survey(
     )
     await to.wire.logout()
     if (args.switchOf('justlogin')) return null
-    const chosen = choose((await listFolders(from)).folders)
+    const chosen = choose((await listReadableFolders(sessions.open)).folders)
     if (!args.switchOf('justfoldersizes')) return chosen
-    const sizes = await sizesOf(from.wire, chosen)
+    const sizes = await sizesOf(sessions.open, chosen)
     for (const { path, messages } of chosen)
       output.print(
         `Host1 folder ${sanitizeForTerminal(path)} Size: ${sizes.get(path) ?? 0} Messages: ${messages ?? 0}`,
       )
     return null
   } finally {
-    await from.wire.logout()
+    await sessions.close()
   }
 }

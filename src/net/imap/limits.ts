@@ -30,6 +30,10 @@ export const IMAP_LIMITS = {
   waitingRows: 5_000,
   /** Bodies in one FETCH, by number and by reported size. */
   fetchGroup: { messages: 100, bytes: 4 * 1024 * 1024 },
+  /** Messages that a server refuses alone, one after another, because it is busy. */
+  busyInARow: 3,
+  /** Messages whose metadata a server refuses alone, before any of their folder is read. */
+  refusedRows: 20,
   /** FETCH commands sent ahead of the one being answered. */
   fetchesAhead: 3,
   /**
@@ -61,6 +65,11 @@ export const TIMEOUTS = {
    * the silence, so this limit ends what the other does not.
    */
   standstillMs: 15 * MINUTE_MS,
+  /**
+   * Silence within a literal after a line that would end the command: the server announced more
+   * bytes than it has.
+   */
+  shortLiteralMs: 5_000,
   /** LOGOUT is a courtesy. */
   logoutMs: 1_000,
 } as const

@@ -443,6 +443,29 @@ describe('a wire', () => {
     expect(lost).toMatchObject({ reason: 'timeout' })
   })
 
+  it.each(['P1 OK done\r\n', ')\r\nP1 NO done\r\n'])(
+    'abandons a server that ends a command within a literal: %j',
+    async (end) => {
+      const [ours, theirs] = duplexPair()
+      const wire = createWire(ours, { capabilities: [], shortLiteralMs: 20 })
+      theirs.write(`* 1 FETCH (BODY[] {1000}\r\nbody\r\n${end}`)
+      const lost: unknown = await noop(wire).catch((thrown: unknown) => thrown)
+      expect(lost).toMatchObject({
+        reason: 'protocol',
+        message: expect.stringContaining('fewer bytes'),
+      })
+    },
+  )
+
+  it('reads a literal to its end that has the end of a command in it', async () => {
+    const [ours, theirs] = duplexPair()
+    const wire = createWire(ours, { capabilities: [], shortLiteralMs: 10_000 })
+    theirs.write('* 1 FETCH (BODY[] {20}\r\nbody\r\nP1 OK done\r\n')
+    theirs.write('ab)\r\nP1 OK done\r\n')
+    await noop(wire)
+    expect(wire.lost).toBeNull()
+  })
+
   it('abandons a server that only sends keep-alives', async () => {
     const { wire, theirs } = shortWire()
     repeatedly(30, () => theirs.write('* OK Still here\r\n* 3 RECENT\r\n\r\n'))

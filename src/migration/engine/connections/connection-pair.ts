@@ -12,6 +12,8 @@ import type { RateLimitGate } from './rate-limit-gate.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { refusalOf } from '../../../mail-credentials/sign-in.ts'
 import { Reopen, Stop } from '../stop.ts'
+import { createConnectionSharing, type ConnectionSharing } from './connection-sharing.ts'
+import type { LossBlame } from './with-retries.ts'
 
 /** A source and a destination connection. A broken one is replaced. */
 export type ConnectionPair = {
@@ -21,6 +23,13 @@ export type ConnectionPair = {
   sourceFolder(name: ByteString): Promise<MailboxView>
   /** The destination connection as this folder sees it, to change the folder. */
   destinationFolder(name: ByteString): Promise<MailboxView>
+  /** The folders that share the connections. */
+  readonly sharing: ConnectionSharing
+  /** Whether a connection of this pair was lost at a folder, by its names at both sides. */
+  blameFor(
+    lost: ImapLost,
+    folder: { source: ByteString; destination: ByteString },
+  ): ReturnType<LossBlame>
   /** Signs out. */
   close(): Promise<void>
   /** Closes both connections at once. An incomplete message is not stored. */
@@ -56,6 +65,14 @@ export function createConnectionPair(deps: ConnectionPairDeps): ConnectionPair {
     destination: () => destination.session(),
     sourceFolder: async (name) => sourceViews((await source.session()).wire, name),
     destinationFolder: async (name) => destinationViews((await destination.session()).wire, name),
+    sharing: createConnectionSharing(),
+    blameFor({ at }, names) {
+      const side = at && [source, destination].find(({ wires }) => wires.has(at.wire))
+      if (!side || at.mailbox === null) return 'unknown'
+      return at.mailbox === (side === source ? names.source : names.destination)
+        ? 'here'
+        : 'elsewhere'
+    },
     async close() {
       await Promise.all([source.close(), destination.close()])
     },
@@ -82,7 +99,13 @@ function createViews(
   }
 }
 
-type ReconnectingSession = { session(): Promise<Session>; close(): Promise<void>; destroy(): void }
+type ReconnectingSession = {
+  session(): Promise<Session>
+  /** All connections so far. */
+  readonly wires: WeakSet<object>
+  close(): Promise<void>
+  destroy(): void
+}
 
 function createReconnectingSession(
   side: MigrationAccount,
@@ -92,6 +115,7 @@ function createReconnectingSession(
   let connecting: Promise<Session> | undefined
 
   let failures = 0
+  const wires = new WeakSet<object>()
 
   async function connect(): Promise<Session> {
     const { gate, waitTimes, signal, log } = deps
@@ -109,6 +133,7 @@ function createReconnectingSession(
       try {
         current = side.openSession?.() ?? (await signInFresh(side, signal))
         failures = -Infinity
+        wires.add(current.wire)
         return current
       } catch (error) {
         signal.throwIfAborted()
@@ -136,6 +161,7 @@ function createReconnectingSession(
   }
 
   return {
+    wires,
     async session() {
       if (current && !current.wire.lost) return current
       connecting ??= connect().finally(() => (connecting = undefined))

@@ -8,6 +8,11 @@ export type RateLimitGate = {
   readonly closedUntil: number | null
   /** Closes it for the delay that the server named, or for a longer one each time. */
   close(refusal: Pick<Refusal, 'retryAfterMs'>): void
+  /**
+   * How often something succeeded. A server that works for others is not busy: it refuses one
+   * message or folder.
+   */
+  readonly successes: number
   /** Called after a success: the next delay is short again. */
   succeeded(): void
   /**
@@ -27,6 +32,7 @@ export function createRateLimitGate(
 ): RateLimitGate {
   let until = 0
   let wait = slowDownMs.first
+  let successes = 0
 
   /** Measured with a monotonic clock. The displayed time uses the system clock. */
   const left = () => until - performance.now()
@@ -34,6 +40,9 @@ export function createRateLimitGate(
   return {
     get closedUntil() {
       return isClosed() ? Date.now() + left() : null
+    },
+    get successes() {
+      return successes
     },
     close({ retryAfterMs }) {
       // Several connections get the response at once. It counts as one reason to wait.
@@ -46,7 +55,10 @@ export function createRateLimitGate(
       wait = Math.min(wait * 2, slowDownMs.most)
       changed()
     },
-    succeeded: () => (wait = slowDownMs.first),
+    succeeded() {
+      successes += 1
+      wait = slowDownMs.first
+    },
     async pass(signal) {
       signal.throwIfAborted()
       if (!isClosed()) return

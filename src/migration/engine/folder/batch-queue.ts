@@ -1,7 +1,9 @@
-import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { IMAP_LIMITS as WIRE } from '../../../net/imap/limits.ts'
-import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
+import type { FailureEvidence } from './record-outcomes.ts'
+import { readSegment } from './read-segment.ts'
 
 /** The current size of batches. */
 export type BatchSize = {
@@ -36,7 +38,7 @@ export type BatchQueue = {
    * Returns the next batch; empty when none is left.
    * @param reading returns a connection with the folder open
    */
-  nextBatch(reading: () => Promise<Wire>): Promise<Metadata[]>
+  nextBatch(reading: () => Promise<MailboxView>): Promise<Metadata[]>
 }
 
 type BatchQueueOptions = {
@@ -49,6 +51,10 @@ type BatchQueueOptions = {
   /** Metadata that is known already. */
   known: ReadonlyMap<number, Metadata> | null
   pace: BatchSize
+  /** Messages whose metadata breaks connections are left for a later round. */
+  evidence: Pick<FailureEvidence, 'unreadable' | 'losses'>
+  /** Called after a connection broke at metadata. */
+  afterLoss: () => Promise<void>
   /** Whether the destination already has the message. Called once per message, in order. */
   isThere: (row: Metadata) => boolean
   /** Maximum messages of a batch. */
@@ -61,6 +67,8 @@ export function createBatchQueue({
   onMore,
   known,
   pace,
+  evidence,
+  afterLoss,
   isThere,
   maxBatchMessages,
 }: BatchQueueOptions): BatchQueue {
@@ -70,14 +78,19 @@ export function createBatchQueue({
   let scanning: Promise<void> | undefined
   let adding: Promise<boolean> | undefined
 
-  async function scan(reading: () => Promise<Wire>): Promise<void> {
+  async function scan(reading: () => Promise<MailboxView>): Promise<void> {
     const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
-    const found = known?.has(segment[0] ?? 0) ? known : await fetchSegment(reading, segment)
+    const before = new Set(evidence.unreadable.keys())
+    const isNews = (uid: number) => evidence.unreadable.has(uid) && !before.has(uid)
+    const found = known?.has(segment[0] ?? 0)
+      ? known
+      : await readSegment(reading, segment, evidence, afterLoss)
     scanned += segment.length
     // A server may omit messages that it cannot describe. The fetch of the body shows whether they
     // still exist.
     rows.push(
       ...segment
+        .filter((uid) => !isNews(uid))
         .map((uid) => found.get(uid) ?? unknownMetadata(uid))
         .filter((row) => !isThere(row)),
     )
@@ -92,7 +105,7 @@ export function createBatchQueue({
     return true
   }
 
-  async function ensure(reading: () => Promise<Wire>): Promise<void> {
+  async function ensure(reading: () => Promise<MailboxView>): Promise<void> {
     while (rows.length === 0) {
       if (scanned < uids.length) {
         scanning ??= scan(reading).finally(() => (scanning = undefined))
@@ -132,16 +145,6 @@ export function createBatchQueue({
       return batch
     },
   }
-}
-
-async function fetchSegment(
-  reading: () => Promise<Wire>,
-  segment: readonly number[],
-): Promise<Map<number, Metadata>> {
-  const found = new Map<number, Metadata>()
-  const [first = 0, last = 0] = [segment[0], segment.at(-1)]
-  for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
-  return found
 }
 
 function unknownMetadata(uid: number): Metadata {

@@ -8,7 +8,7 @@ import {
   isUserFlag,
   serialiseDate,
 } from '../../../net/imap/append/flags-and-dates.ts'
-import type { Refusal } from '../../../net/imap/connection/refusals.ts'
+import { ImapRefused, type Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
 import { withDigest } from './body-digest.ts'
@@ -52,8 +52,8 @@ export type MessageOutcome =
   | { state: 'unknown'; row: Metadata; appender: Appender; isSuspect: boolean }
   /** Certainly not at the destination; it is sent again. */
   | { state: 'unsent'; row: Metadata; appender: Appender; isSuspect: boolean }
-  /** The source’s connection broke before this message. */
-  | { state: 'unread'; row: Metadata }
+  /** The source’s connection broke before this message, or it asked for fewer requests. */
+  | { state: 'unread'; row: Metadata; refusal: Refusal | null }
 
 export type BatchDeps = {
   /** With the folder open. */
@@ -102,6 +102,7 @@ export async function copyBatch(
   const sent: Sent[] = []
   const gathered: Loaded[] = []
   const byUid = new Map(rows.map((row) => [row.uid, row]))
+  let refusal: Refusal | null = null
   try {
     for await (const fetched of fetchBodies(deps.source, rows)) {
       const row = byUid.get(fetched.uid)
@@ -117,10 +118,11 @@ export async function copyBatch(
         else sent.push(await send([loaded], deps))
       }
     }
-  } catch {
+  } catch (error) {
     // Messages that the source did not return are fetched again.
+    if (error instanceof ImapRefused) refusal = error.refusal
   }
-  for (const row of byUid.values()) outcomes.push({ state: 'unread', row })
+  for (const row of byUid.values()) outcomes.push({ state: 'unread', row, refusal })
   await deps.before
   if (gathered.length > 0)
     sent.push(

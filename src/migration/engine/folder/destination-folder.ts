@@ -6,7 +6,7 @@ import { encodeMailbox, type ByteString } from '../../../net/imap/folders/mailbo
 import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
+import { isSameName, simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
 import { FolderStop } from '../stop.ts'
 
 /** An open folder of the destination. */
@@ -60,7 +60,7 @@ function startLiteralProbe(wire: Wire, literals: LiteralKnowledge): void {
   })
 }
 
-function nameOf(path: string, { listed }: DestinationFolders): ByteString {
+export function nameOf(path: string, { listed }: DestinationFolders): ByteString {
   return listed.get(path) ?? encodeMailbox(path)
 }
 
@@ -69,21 +69,11 @@ async function findOrCreate(
   wanted: string,
   destination: DestinationFolders,
 ): Promise<string> {
-  const { hierarchy, taken } = destination
   if (exists(wanted, destination)) return wanted
   let refused: ImapRefused | undefined
-  for (const path of [wanted, ...simplerNames(wanted, hierarchy, taken)]) {
+  for (const path of namesFor(wanted, destination)) {
     try {
-      if (
-        (await createFolder(wire, nameOf(path, destination))) === 'created' ||
-        !hasTwin(path, destination)
-      )
-        return path
-      // It exists without being listed: on a server that ignores case it is another folder of this
-      // migration.
-      const other = uniqueName(path, new Set([...taken, path]))
-      await createFolder(wire, nameOf(other, destination))
-      return other
+      return await createOrJoin(wire, { path, wanted }, destination)
     } catch (error) {
       if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
       refused ??= error
@@ -97,15 +87,41 @@ async function findOrCreate(
   )
 }
 
-function exists(path: string, { listed }: DestinationFolders): boolean {
-  return path === 'INBOX' || listed.has(path)
+/** The wanted name, and simpler ones once it is refused. */
+function* namesFor(
+  wanted: string,
+  { hierarchy, taken, listed }: DestinationFolders,
+): Generator<string> {
+  yield wanted
+  yield* simplerNames(wanted, hierarchy, taken, listed)
 }
 
-function hasTwin(path: string, { taken, listed }: DestinationFolders): boolean {
-  const lower = path.toLowerCase()
-  return [...taken, ...listed.keys()].some(
-    (other) => other !== path && other.toLowerCase() === lower,
-  )
+/**
+ * Creates a folder. One that exists without being listed has its name in another case, on a server
+ * that ignores case: it is used, unless another folder of this migration goes there.
+ * @returns its path
+ */
+async function createOrJoin(
+  wire: Wire,
+  { path, wanted }: { path: string; wanted: string },
+  destination: DestinationFolders,
+): Promise<string> {
+  const { taken, listed } = destination
+  const about = nameOf(wanted, destination)
+  if ((await createFolder(wire, nameOf(path, destination), about)) === 'created') return path
+  const isTwin = (other: string) => other !== path && isSameName(other, path)
+  if ([...taken].some(isTwin)) {
+    const other = uniqueName(path, new Set([...taken, path]))
+    await createFolder(wire, nameOf(other, destination), about)
+    return other
+  }
+  const twin = [...listed.keys()].find(isTwin) ?? path
+  taken.add(twin)
+  return twin
+}
+
+function exists(path: string, { listed }: DestinationFolders): boolean {
+  return path === 'INBOX' || listed.has(path)
 }
 
 async function openWritable(

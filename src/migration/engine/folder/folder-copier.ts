@@ -4,6 +4,7 @@ import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import { ImapLost, type ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
@@ -37,6 +38,13 @@ export class FolderCopier {
     blamedWires: new WeakSet(),
     descriptions: new Map(),
     postponements: new Map(),
+    busySince: new Map(),
+    successesBefore: 0,
+    isBusy: false,
+    isDelayed: false,
+    losses: 0,
+    interruption: null,
+    unreadable: new Map(),
     missing: new Set(),
   }
   readonly #migration: MigrationContext
@@ -47,6 +55,14 @@ export class FolderCopier {
   constructor(migration: MigrationContext, folder: Folder) {
     this.#migration = migration
     this.folder = folder
+  }
+
+  /** Forgets what happened in the last round. */
+  beginRound(): void {
+    this.evidence.successesBefore = this.#migration.gate.successes
+    this.evidence.isBusy = false
+    this.evidence.isDelayed = false
+    this.evidence.interruption = null
   }
 
   /** Returns a connection with the folder open, with the same UIDVALIDITY as when it was opened. */
@@ -92,9 +108,13 @@ export class FolderCopier {
 
   #copyUntilBroken(work: Work): Promise<void> {
     const { signal, gate } = this.#migration
+    const before = gate.successes
     return this.#keepCopying(work).catch((error: unknown) => {
       signal.throwIfAborted()
-      if (!isTemporaryFailure(error, gate)) throw error
+      // A lost connection is attributed to its messages, which decides whether all have to wait.
+      if (!isTemporaryFailure(error, gate, error instanceof ImapLost ? null : before)) throw error
+      const { refusal } = (this.evidence.interruption = error as ImapLost | ImapRefused)
+      this.evidence.isDelayed ||= refusal !== null && refusal.retryAfterMs !== null
     })
   }
 
@@ -102,6 +122,7 @@ export class FolderCopier {
     const { gate, signal } = this.#migration
     for (;;) {
       await gate.pass(signal)
+      if (this.evidence.losses >= ENGINE_LIMITS.maxLosses) return
       const rows = await work.queue.nextBatch(() => this.reading(work.pair, work.at))
       if (rows.length === 0) return
       const before = work.lastSent

@@ -1,14 +1,15 @@
 import type { FolderRoute } from '../plan/mapping.ts'
 import type { FolderCopy, MigrationContext } from '../context.ts'
 import { messageOf } from '../../../errors.ts'
-import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
+import { ImapLost, ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import { copyFlags } from './copy-flags.ts'
 import { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 import { listArrived, openFolder, type OpenFolder } from './open-folder.ts'
-import { backOff, withRetries } from '../connections/with-retries.ts'
+import { backOff, withRetries, type LossBlame } from '../connections/with-retries.ts'
+import { nameOf } from './destination-folder.ts'
 import { reconcile } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
@@ -36,6 +37,8 @@ class ImapFolderCopy implements FolderCopy {
   /** The batches that other connection pairs can help with now. */
   #queue: BatchQueue | null = null
   readonly #helpers = new Set<Promise<void>>()
+  /** Whether it shares its connections with other folders: until one breaks at it. */
+  #isSharing = false
 
   constructor(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute) {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -62,13 +65,16 @@ class ImapFolderCopy implements FolderCopy {
 
   async run(pair: ConnectionPair): Promise<void> {
     this.state = 'running'
+    this.#isSharing = true
+    pair.sharing.enter()
     this.#migration.changed()
     try {
       await this.#copyWithReopens(pair)
       this.state = 'done'
     } catch (error) {
-      await this.#stop(error)
+      await this.#stop(pair, error)
     } finally {
+      this.#stopSharing(pair)
       this.#markBegun()
       this.#migration.changed()
     }
@@ -77,14 +83,46 @@ class ImapFolderCopy implements FolderCopy {
   async count(pair: ConnectionPair): Promise<void> {
     const { folder } = this
     try {
-      const opened = await withRetries(this.#migration, async () =>
+      const opened = await this.#retrying(pair, async () =>
         (await pair.sourceFolder(folder.pathAsListed)).opened(),
       )
       folder.messages = opened.exists
     } catch (error) {
-      await this.#stop(error)
+      await this.#stop(pair, error)
     }
     this.#migration.changed()
+  }
+
+  /** Retries work on this folder. */
+  #retrying<T>(pair: ConnectionPair, attempt: (failures: number) => Promise<T>): Promise<T> {
+    const whenAlone = async (failures: number) => {
+      if (failures > 0) await this.#whenAlone(pair)
+      return attempt(failures)
+    }
+    return withRetries(this.#migration, whenAlone, this.#blameOf(pair))
+  }
+
+  #blameOf(pair: ConnectionPair): LossBlame {
+    const { destination } = this.#migration
+    return (lost) => {
+      const blame = pair.blameFor(lost, {
+        source: this.folder.pathAsListed,
+        destination:
+          this.#open?.destinationFolder.name ?? nameOf(this.#mapped.destination, destination),
+      })
+      if (blame === 'here') this.#stopSharing(pair)
+      return blame
+    }
+  }
+
+  #stopSharing(pair: ConnectionPair): void {
+    if (this.#isSharing) pair.sharing.leave()
+    this.#isSharing = false
+  }
+
+  /** Once a connection broke at this folder, waits until no other folder would lose it as well. */
+  async #whenAlone(pair: ConnectionPair): Promise<void> {
+    if (!this.#isSharing) await pair.sharing.empty(this.#migration.signal)
   }
 
   async help(pair: ConnectionPair): Promise<void> {
@@ -97,11 +135,13 @@ class ImapFolderCopy implements FolderCopy {
   }
 
   /** Ends the folder with an error. Errors of the whole migration are thrown. */
-  async #stop(error: unknown): Promise<void> {
+  async #stop(pair: ConnectionPair, error: unknown): Promise<void> {
     this.state = 'stopped'
-    if (!(error instanceof FolderStop || error instanceof ImapRefused)) throw error
+    const reason =
+      error instanceof ImapLost && this.#blameOf(pair)(error) === 'here' ? lostAt(error) : error
+    if (!(reason instanceof FolderStop || reason instanceof ImapRefused)) throw error
     this.state = 'failed'
-    await this.#migration.journal.report(folderFailure(this.folder.path, error))
+    await this.#migration.journal.report(folderFailure(this.folder.path, reason))
   }
 
   async #copyWithReopens(pair: ConnectionPair): Promise<void> {
@@ -118,8 +158,11 @@ class ImapFolderCopy implements FolderCopy {
   async #copyWhole(pair: ConnectionPair): Promise<void> {
     const migration = this.#migration
     const copier = this.#copier
-    const at = await withRetries(migration, () =>
-      openFolder(pair, this.folder, this.#mapped.destination, migration),
+    const at = await this.#retrying(pair, (failures) =>
+      openFolder(pair, this.folder, this.#mapped.destination, {
+        ...migration,
+        listsAtOnce: failures === 0,
+      }),
     )
     this.#open = at
     this.#noteName(at.destinationFolder.path)
@@ -127,11 +170,11 @@ class ImapFolderCopy implements FolderCopy {
     const synced = migration.sync?.folder(this.folder.path) ?? null
     if (synced?.relocations) await this.#relocate(pair, at, synced.relocations)
     do await this.#copyRounds(pair, at)
-    while (!(await withRetries(migration, () => verify(pair, at, copier, migration))))
+    while (!(await this.#retrying(pair, () => verify(pair, at, copier, migration))))
     if (synced)
-      await withRetries(migration, () => syncFlags(pair, at, synced, this.folder.path, migration))
+      await this.#retrying(pair, () => syncFlags(pair, at, synced, this.folder.path, migration))
     else if (migration.withNewMail)
-      await withRetries(migration, () => copyFlags(pair, at, copier, migration))
+      await this.#retrying(pair, () => copyFlags(pair, at, copier, migration))
     const status = synced?.status ?? null
     const modseq = status ? status.modseq : at.sourceModseq
     await at.folderState.finish(modseq, status && isCovered(status, at) ? status : null)
@@ -143,7 +186,7 @@ class ImapFolderCopy implements FolderCopy {
     at: OpenFolder,
     relocations: ReadonlyMap<number, Relocation>,
   ): Promise<void> {
-    await withRetries(this.#migration, async () => {
+    await this.#retrying(pair, async () => {
       await this.#reconcile(pair, at)
       await relocate(pair, at, relocations, this.#migration)
     })
@@ -157,27 +200,57 @@ class ImapFolderCopy implements FolderCopy {
   }
 
   async #copyRounds(pair: ConnectionPair, at: OpenFolder): Promise<void> {
-    const { gate, waitTimes, signal } = this.#migration
+    const { waitTimes, signal } = this.#migration
     const { folderState } = at
-    for (let idle = 0; idle < ENGINE_LIMITS.maxIdleRounds;) {
-      await withRetries(this.#migration, () => this.#reconcile(pair, at))
+    const { evidence } = this.#copier
+    const blameOf = this.#blameOf(pair)
+    let idle = 0
+    let elsewhere = 0
+    let words = ''
+    const { maxIdleRounds, maxLosses } = ENGINE_LIMITS
+    while (idle < maxIdleRounds && Math.max(elsewhere, evidence.losses) < maxLosses) {
+      await this.#whenAlone(pair)
+      await this.#retrying(pair, () => this.#reconcile(pair, at))
       failUnreadableMessages(at, this.#copier)
       const left = folderState.start(at.uids)
       if (left.length === 0) return
       const known = folderState.totalFailureCount
+      this.#copier.beginRound()
       await this.#copyRound(pair, at, chooseRound(folderState, left))
       signal.throwIfAborted()
-      const isNearer = left.some((uid) => folderState.isDone(uid))
-      if (isNearer || folderState.totalFailureCount > known) idle = 0
-      else if (gate.closedUntil === null) {
-        idle += 1
-        await backOff(idle, waitTimes, signal)
+      this.#isolateUnreadable(folderState)
+      const { interruption } = evidence
+      words = interruption?.message ?? words
+      const blame = interruption instanceof ImapLost ? blameOf(interruption) : 'unknown'
+      if (left.some((uid) => folderState.isDone(uid))) idle = elsewhere = 0
+      else if (folderState.totalFailureCount > known) {
+        idle = elsewhere = 0
+        if (evidence.isBusy)
+          await backOff(
+            Math.max(...left.map((uid) => folderState.failureCountOf(uid))),
+            waitTimes,
+            signal,
+          )
+      } else if (!evidence.isDelayed) {
+        if (blame === 'elsewhere') elsewhere += 1
+        else idle += 1
+        await backOff(Math.max(1, idle), waitTimes, signal)
       }
     }
     throw new FolderStop(
       'stuck',
-      `Nothing more of “${this.folder.path}” could be copied in ${ENGINE_LIMITS.maxIdleRounds} attempts.`,
+      `Nothing more of “${this.folder.path}” could be copied in ${Math.max(idle, elsewhere, evidence.losses)} attempts. ${words}`.trim(),
     )
+  }
+
+  /** Messages whose metadata broke connections are copied alone, in a later round. */
+  #isolateUnreadable(folderState: FolderState): void {
+    const { unreadable, busySince, successesBefore } = this.#copier.evidence
+    for (const uid of unreadable.keys()) {
+      if (!busySince.has(uid)) busySince.set(uid, successesBefore)
+      const isSuspect = () => folderState.failureCountOf(uid) >= ENGINE_LIMITS.maxBreaks.alone
+      while (!folderState.isDone(uid) && !isSuspect()) folderState.countFailures([uid])
+    }
   }
 
   async #reconcile(pair: ConnectionPair, at: OpenFolder): Promise<void> {
@@ -195,7 +268,7 @@ class ImapFolderCopy implements FolderCopy {
     for (;;) {
       const bytes = (await migration.arriving?.(this.folder.path)) ?? null
       if (bytes === null) return []
-      const uids = await withRetries(migration, async () =>
+      const uids = await this.#retrying(pair, async () =>
         listArrived(await this.#copier.reading(pair, at), at),
       )
       this.bytes = bytes
@@ -215,6 +288,11 @@ class ImapFolderCopy implements FolderCopy {
       onMore: () => this.#migration.grown(),
       known: at.rows,
       pace: copier.pace,
+      evidence: copier.evidence,
+      afterLoss: async () => {
+        this.#stopSharing(pair)
+        await this.#whenAlone(pair)
+      },
       maxBatchMessages,
       isThere: (row) => copier.isThere(at, row),
     })
@@ -252,6 +330,14 @@ function chooseRound(folderState: FolderState, left: number[]): Round {
   if (shared.length > 0)
     return { uids: shared, maxBatchMessages: suspiciousBatchMessages, isTrusted: false }
   return { uids: left, maxBatchMessages: 1, isTrusted: false }
+}
+
+function lostAt(lost: ImapLost): FolderStop {
+  return new FolderStop(
+    'connection_lost',
+    `The connection broke each time this folder was opened or read. ${lost.message}`,
+    lost,
+  )
 }
 
 function folderFailure(folder: string, error: Error) {

@@ -61,6 +61,8 @@ type OpenDeps = {
   destination: DestinationFolders
   literals: LiteralKnowledge
   deduplicate: boolean
+  /** Whether a small folder is listed while it is opened; a message could end the connection then. */
+  listsAtOnce: boolean
   /** Also copy messages that arrived since the last run. */
   withNewMail: boolean
   /** A pass of a synchronization has its own modification sequences. */
@@ -85,7 +87,7 @@ export async function openFolder(
   const opening = source.opened()
   const [opened, rows, destinationFolder] = await settledAll([
     opening,
-    saved === null && isSmall(folder) ? fetchSmallMailbox(source) : null,
+    deps.listsAtOnce && saved === null && isSmall(folder) ? fetchSmallMailbox(source) : null,
     openDestinationFolder(pair, saved?.destination ?? wanted, { ...deps, sourceOpened: opening }),
   ])
   const destination = await pair.destinationFolder(destinationFolder.name)

@@ -3,6 +3,7 @@ import { readStatus } from '../../../net/imap/folders/mailbox.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { ImapRefused, isThrottling } from '../../../net/imap/connection/refusals.ts'
 import { identify } from '../identify/identify.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 
@@ -32,16 +33,26 @@ export async function reconcile(
  * busy one may take a while. Waits until no more messages arrive.
  */
 async function settledUidNext(
-  destination: Wire,
+  destination: MailboxView,
   name: ByteString,
   settle: number,
   signal: AbortSignal,
 ): Promise<number | null> {
-  for (let { uidNext } = await readStatus(destination, name); ;) {
+  for (let uidNext = await readUidNext(destination, name); ;) {
     await sleep(settle, undefined, { signal })
-    const now = await readStatus(destination, name)
-    if (now.uidNext === uidNext) return uidNext
-    uidNext = now.uidNext
+    const now = await readUidNext(destination, name)
+    if (now === uidNext) return uidNext
+    uidNext = now
+  }
+}
+
+/** A server that rejects STATUS may still open the folder. */
+async function readUidNext(destination: MailboxView, name: ByteString): Promise<number | null> {
+  try {
+    return (await readStatus(destination, name)).uidNext
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
+    return (await destination.reopen()).uidNext
   }
 }
 

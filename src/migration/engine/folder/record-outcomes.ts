@@ -8,8 +8,10 @@ import {
 } from '../../../net/imap/append/flags-and-dates.ts'
 import {
   isTemporary,
+  isThrottling,
   sanitise,
   type ImapLost,
+  type ImapRefused,
   describeRefusal,
   type Refusal,
 } from '../../../net/imap/connection/refusals.ts'
@@ -26,12 +28,35 @@ import { FolderStop, Reopen, Stop } from '../stop.ts'
 export type FailureEvidence = {
   /** Connections whose end is already attributed to a message. */
   blamedWires: WeakSet<Wire>
-  /** Message-ID and size of suspected messages, for the report. */
-  descriptions: Map<number, { messageId: string | null; size: number | null; text: string }>
-  /** How often the destination rejected these messages temporarily. */
+  /** Suspected messages, for the report. */
+  descriptions: Map<number, SuspectDescription>
+  /** How often the destination postponed these messages because of its limits. */
   postponements: Map<number, number>
+  /** The successes (`RateLimitGate`) when a server was first busy at these messages. */
+  busySince: Map<number, number>
+  /** The successes when this round began. */
+  successesBefore: number
+  /** Whether a server was busy at a message in this round. */
+  isBusy: boolean
+  /** Connections that broke at this folder since a message was read or copied. */
+  losses: number
+  /** Whether a server named a delay in this round. */
+  isDelayed: boolean
+  /** What ended the batches of this round before their time. */
+  interruption: ImapLost | ImapRefused | null
+  /** How often connections broke at the metadata of these messages, requested alone. */
+  unreadable: Map<number, number>
   /** Messages that the source listed but did not return. */
   missing: Set<number>
+}
+
+/** `isBusy`: the server said that it is busy; otherwise the connection broke. */
+type SuspectDescription = {
+  messageId: string | null
+  size: number | null
+  isBusy: boolean
+  code: string
+  text: string
 }
 
 export type RecordDeps = {
@@ -41,7 +66,7 @@ export type RecordDeps = {
   intent: OpenIntent
   strategies: Map<number, RetryStrategy>
   evidence: FailureEvidence
-  /** Keywords of this folder that the destination does not store. */
+  /** Keywords of this folder that the destination does not store, in lower case. */
   leftOut: Set<string>
   source: MailboxView
 }
@@ -64,13 +89,15 @@ type OutcomeOf<State extends MessageOutcome['state']> = Extract<MessageOutcome, 
  */
 export function recordOutcomes(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
   const { migration, at, intent } = deps
+  const { gate } = migration
+  const successes = gate.successes
+  if (outcomes.some(({ state }) => state === 'copied')) gate.succeeded()
+  noteBusy(outcomes, successes, deps)
   const troubles = outcomes
     .map((outcome) => recordOutcome(outcome, deps))
     .filter((trouble) => trouble !== null)
   intent.conclude(outcomes.filter(({ state }) => state === 'unknown').map(({ row }) => row.uid))
   suspectUnanswered(outcomes, deps)
-  if (outcomes.some(({ state }) => state === 'copied') && troubles.length === 0)
-    migration.gate.succeeded()
   if (troubles.length > 0) at.folderState.save().catch(() => undefined)
   migration.changed()
   // Errors of the whole migration take precedence over those of the folder.
@@ -89,7 +116,7 @@ function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen
     folderState.gone(row.uid, row.size ?? 0)
     deps.evidence.missing.add(row.uid)
   }
-  if (outcome.state === 'unfetchable') recordFailure(outcome, 'unfetchable', deps)
+  if (outcome.state === 'unfetchable') recordUnfetchable(outcome, deps)
   return outcome.state === 'refused' ? recordRefused(outcome, deps) : null
 }
 
@@ -97,6 +124,7 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   const { row, to, uidValidity, size, digest, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
   at.folderState.copied([{ uid: row.uid, to, size, row, digest }])
+  deps.evidence.losses = 0
   const { path: destination } = at.destinationFolder
   migration.onCopied({ folder, uid: row.uid, destination, to, size })
   if (migration.sync) migration.sync.changes.copied += 1
@@ -153,8 +181,9 @@ function noteDroppedKeywords(
 ): void {
   if (!flags.some(isUserFlag)) return
   const { dropped } = storableFlags(flags, at.destinationFolder.opened.permanentFlags)
-  for (const keyword of dropped.filter((flag) => isUserFlag(flag) && !leftOut.has(flag))) {
-    leftOut.add(keyword)
+  for (const keyword of dropped.filter(isUserFlag)) {
+    if (leftOut.has(keyword.toLowerCase())) continue
+    leftOut.add(keyword.toLowerCase())
     const message = `The keyword “${sanitise(keyword)}” was dropped: the destination does not store it.`
     migration.note({ folder, message })
   }
@@ -171,20 +200,75 @@ const NOTES = {
 }
 
 function recordRefused(outcome: OutcomeOf<'refused'>, deps: RecordDeps): Stop | Reopen | null {
-  const { migration, at, strategies } = deps
+  const { at, strategies } = deps
   const { refusal, row, next } = outcome
   const words = describeRefusal(refusal)
-  if (isTemporary(refusal) && canPostpone(row.uid, refusal, deps)) migration.gate.close(refusal)
+  if (refusal.kind === 'busy' && refusal.retryAfterMs === null)
+    suspectBusy(outcome, 'refused', deps)
+  else if (isThrottling(refusal) && canPostpone(row.uid, refusal, deps)) closeGate(refusal, deps)
   else if (refusal.kind === 'over_quota')
     return new Stop('over_quota', `The destination is full: ${words}`)
   else if (refusal.kind === 'no_such_mailbox')
     return new Reopen(`“${at.destinationFolder.path}” disappeared: ${words}`)
-  else if (refusal.kind === 'not_permitted')
+  else if (refusal.kind === 'not_permitted' && at.folderState.saved.copied === 0)
     return new FolderStop('not_permitted', `“${at.destinationFolder.path}”: ${words}`)
   else if (refusal.kind === 'too_large') recordFailure(outcome, 'too_large', deps)
   else if (next !== null) strategies.set(row.uid, next)
   else recordFailure(outcome, 'refused', deps)
   return null
+}
+
+function recordUnfetchable(outcome: OutcomeOf<'unfetchable'>, deps: RecordDeps): void {
+  if (outcome.refusal.kind === 'busy') suspectBusy(outcome, 'unfetchable', deps)
+  else recordFailure(outcome, 'unfetchable', deps)
+}
+
+/** Remembers when a server was first busy at a message, before what succeeded in the same batch. */
+function noteBusy(
+  outcomes: readonly MessageOutcome[],
+  successes: number,
+  { evidence: { busySince } }: RecordDeps,
+): void {
+  const isDone = (state: MessageOutcome['state']) => ['copied', 'there', 'gone'].includes(state)
+  for (const { state, row } of outcomes)
+    if (!isDone(state) && !busySince.has(row.uid)) busySince.set(row.uid, successes)
+}
+
+/**
+ * Counts a failure of a message at which a server is busy. It waits with all others only while
+ * nothing else succeeds: a server that works for others refuses this message.
+ */
+function suspectBusy(
+  { row, refusal }: { row: Metadata; refusal: Refusal },
+  code: string,
+  deps: RecordDeps,
+): void {
+  const { at, evidence, migration } = deps
+  evidence.isBusy = true
+  describe(row, { isBusy: true, code, text: describeRefusal(refusal) }, evidence)
+  at.folderState.countFailures([row.uid])
+  if (!hasSucceededSince([row.uid], deps)) migration.gate.close(refusal)
+}
+
+function closeGate(
+  refusal: Refusal,
+  { evidence, migration }: Pick<RecordDeps, 'evidence' | 'migration'>,
+): void {
+  migration.gate.close(refusal)
+  evidence.isDelayed ||= refusal.retryAfterMs !== null
+}
+
+function hasSucceededSince(uids: readonly number[], { evidence, migration }: RecordDeps): boolean {
+  const { successes } = migration.gate
+  return uids.some((uid) => successes > (evidence.busySince.get(uid) ?? successes))
+}
+
+function describe(
+  { uid, messageIds, size }: Metadata,
+  what: Pick<SuspectDescription, 'isBusy' | 'code' | 'text'>,
+  { descriptions }: FailureEvidence,
+): void {
+  descriptions.set(uid, { messageId: messageIdOf(messageIds), size, ...what })
 }
 
 /**
@@ -230,33 +314,31 @@ function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps
     suspectMessages(wire, its, deps)
     if (wire.lost?.reason === 'protocol') deps.migration.literals.mustSynchronize = true
   }
+  const unread = outcomes.filter((outcome) => outcome.state === 'unread')
   // It is unknown which of them the source could not return: earlier output may be lost as well.
-  if (deps.source.isSuspect())
-    suspectMessages(
-      deps.source,
-      outcomes.filter(({ state }) => state === 'unread'),
-      deps,
-    )
+  if (deps.source.isSuspect()) suspectMessages(deps.source, unread, deps)
+  deps.evidence.interruption ??=
+    (unread.length > 0 ? deps.source.lost : unanswered[0]?.appender.wire.lost) ?? null
+  const refusal = unread[0]?.refusal
+  if (refusal && isThrottling(refusal)) closeGate(refusal, deps)
 }
 
-function suspectMessages(
-  wire: Wire,
-  outcomes: readonly MessageOutcome[],
-  { at, evidence, migration }: RecordDeps,
-): void {
+function suspectMessages(wire: Wire, outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
+  const { at, evidence, migration } = deps
   const { lost } = wire
   if (outcomes.length === 0 || !lost || lost.reason === 'ours' || evidence.blamedWires.has(wire))
     return
   evidence.blamedWires.add(wire)
-  if (lost.refusal && isTemporary(lost.refusal)) return migration.gate.close(lost.refusal)
-  for (const { row } of outcomes) {
-    evidence.descriptions.set(row.uid, {
-      messageId: messageIdOf(row.messageIds),
-      size: row.size,
-      text: textOf(lost),
-    })
-  }
-  at.folderState.countFailures(outcomes.map(({ row }) => row.uid))
+  evidence.losses += 1
+  const uids = outcomes.map(({ row }) => row.uid)
+  if (lost.refusal && isThrottling(lost.refusal)) return closeGate(lost.refusal, deps)
+  if (lost.refusal && isTemporary(lost.refusal) && !hasSucceededSince(uids, deps))
+    migration.gate.close(lost.refusal)
+  for (const { row } of outcomes)
+    describe(row, { isBusy: false, code: 'connection_lost', text: textOf(lost) }, evidence)
+  at.folderState.countFailures(uids)
+  // Each of these costs the whole time limit, so the messages are sent alone at once.
+  if (lost.reason === 'timeout') at.folderState.countFailures(uids)
 }
 
 function textOf(lost: ImapLost): string {

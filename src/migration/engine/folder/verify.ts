@@ -160,23 +160,30 @@ function failMissing(
   }
 }
 
-/** Fails messages at which connections broke too often. */
+/** Fails messages at which connections broke, or servers were busy, too often. */
 export function failUnreadableMessages(
   { folderState }: OpenFolder,
   { folder, evidence }: FolderCopier,
 ): void {
-  const suspects = folderState.saved.suspicions.filter(
-    ([uid, times]) => times >= ENGINE_LIMITS.maxBreaks.most && !folderState.isDone(uid),
-  )
-  for (const [uid, attempts] of suspects) {
-    const { messageId = null, size = null, text = '' } = evidence.descriptions.get(uid) ?? {}
-    const message = `The connection broke each time this message was copied. ${text}`.trim()
+  const { maxBreaks, maxBusy } = ENGINE_LIMITS
+  for (const [uid, attempts] of folderState.saved.suspicions) {
+    const {
+      messageId = null,
+      size = null,
+      isBusy = false,
+      code = 'connection_lost',
+      text = '',
+    } = evidence.descriptions.get(uid) ?? {}
+    if (attempts < (isBusy ? maxBusy : maxBreaks.most) || folderState.isDone(uid)) continue
+    const message = isBusy
+      ? text
+      : `The connection broke each time this message was copied. ${text}`.trim()
     folderState.failed({
       folder: folder.path,
       uid,
       messageId,
       size,
-      code: 'connection_lost',
+      code,
       message,
       attempts,
     })

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
+import { transliterate } from './transliterate.ts'
 
 /**
  * The folder naming of one side: the delimiter of levels, and the namespace prefix of all folders
@@ -22,10 +24,11 @@ export type MappingOptions = {
   /** Destination path, with the destination’s delimiter, by source path. Used as given. */
   folderMap: Readonly<Record<string, string>>
   /**
-   * The destination’s special-use folders (`\Sent`, `\Trash` …). Folders of the same use are copied
-   * to them; empty to ignore special use.
+   * The destination’s special-use folders (`\Sent`, `\Trash` …), in its order. A folder is copied to
+   * the one of the same use: that with its own name, otherwise the first. Empty to ignore special
+   * use.
    */
-  specialUse: ReadonlyMap<string, string>
+  specialUse: ReadonlyMap<string, readonly string[]>
   /** Changes the path of a folder that the other options do not map. */
   renameFolder?: (path: string) => string
 }
@@ -58,25 +61,18 @@ export function mapFolders(
   options: MappingOptions,
 ): MappedFolder[] {
   const taken = new Set<string>(Object.values(options.folderMap))
-  return sources.map((folder) => {
-    const { path } = folder
+  const placed = new Map(sources.map(({ path }) => [path, place(path, from, to, options.prefix)]))
+  const sameUse = options.prefix === '' ? matchSpecialUses(sources, placed, options) : new Map()
+  return sources.map(({ path }) => {
     const told = Object.hasOwn(options.folderMap, path) ? options.folderMap[path] : undefined
     if (told !== undefined)
       return { source: path, destination: told, altered: false, inTheWay: null }
-    const same =
-      options.prefix === '' && folder.specialUse
-        ? options.specialUse.get(folder.specialUse)
-        : undefined
-    const parts = splitPath(path, from)
-    const placed = placeAt(
-      parts.map((part) => fit(part, to)),
-      to,
-      options.prefix,
-    )
-    const natural = same ?? options.renameFolder?.(placed) ?? placed
+    const own = placed.get(path) ?? ''
+    const natural = sameUse.get(path) ?? options.renameFolder?.(own) ?? own
     const destination = uniqueName(natural, taken)
     taken.add(destination)
-    const isAsWas = destination === natural && parts.every((part) => fit(part, to) === part)
+    const isAsWas =
+      destination === natural && splitPath(path, from).every((part) => fit(part, to) === part)
     return {
       source: path,
       destination,
@@ -86,30 +82,125 @@ export function mapFolders(
   })
 }
 
+function place(path: string, from: Hierarchy, to: Hierarchy, prefix: string): string {
+  return placeAt(
+    splitPath(path, from).map((part) => fit(part, to)),
+    to,
+    prefix,
+  )
+}
+
+/**
+ * Finds the destination of folders with a special use. Each goes to one source folder only: servers
+ * may have several of a use (Dovecot’s defaults have “Sent” and “Sent Messages”).
+ * @param placed where each folder would go by its name
+ */
+function matchSpecialUses(
+  sources: readonly SourceFolder[],
+  placed: ReadonlyMap<string, string>,
+  { specialUse, folderMap }: MappingOptions,
+): Map<string, string> {
+  const found = new Map<string, string>()
+  const wanting = sources.flatMap(({ path, specialUse: use }) => {
+    const candidates = (use && specialUse.get(use)) || []
+    return Object.hasOwn(folderMap, path) || candidates.length === 0 ? [] : [{ path, candidates }]
+  })
+  for (const { path, candidates } of wanting) {
+    const own = placed.get(path) ?? ''
+    const same =
+      candidates.find((name) => name === own) ?? candidates.find((name) => isSameName(name, own))
+    if (same !== undefined && ![...found.values()].includes(same)) found.set(path, same)
+  }
+  for (const { path, candidates } of wanting) {
+    if (found.has(path)) continue
+    const used = new Set(found.values())
+    const free = candidates.find((name) => !used.has(name))
+    if (free !== undefined) found.set(path, free)
+  }
+  return found
+}
+
+/** Whether a server that ignores case, or composes characters, has one folder for both names. */
+export function isSameName(a: string, b: string): boolean {
+  return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
+}
+
+/** Lengths of a whole path, in bytes, that are tried where the destination rejects a longer one. */
+const PATH_LENGTHS = [200, 100, 40]
+
+/** Names to try for one folder. */
+const MAX_SIMPLER_NAMES = 40
+
 /**
  * Simpler names to try when the destination rejects one, the closest first: without each character
- * that some server forbids, without all of them, in ASCII, shortened, and at last without levels,
- * for servers whose folders cannot have children.
+ * that some server forbids, without all of them, with a suffix, shortened as a whole, in ASCII, and
+ * at last without levels, for servers whose folders cannot have children.
+ * @param existing folders of the destination, whose names it accepts
  */
 export function simplerNames(
   destination: string,
   to: Hierarchy,
   taken: ReadonlySet<string>,
+  existing: Pick<ReadonlySet<string>, 'has'> = new Set<string>(),
 ): string[] {
   const parts = splitPath(destination, to)
-  const [bare, ascii] = [
-    parts.map(plain),
-    parts.map((part) => plain(part.replace(/[^\x20-\x7e]+/g, STAND_IN))),
-  ]
+  const isAccepted = (levels: readonly string[]) => existing.has(placeAt(levels, to, ''))
   const close = FORBIDDEN.map((pattern) => parts.map((part) => part.replace(pattern, STAND_IN)))
   const all = parts.map((part) =>
     FORBIDDEN.reduce((rest, pattern) => rest.replace(pattern, STAND_IN), part),
   )
-  const names = [...close, all, bare, ascii].map((levels) => placeAt(levels, to, ''))
-  const flat = [bare, ascii].map((levels) => placeAt([levels.join(STAND_IN)], to, ''))
-  return [...new Set([...names, ...flat])]
+  const bare = parts.map(plain)
+  const latin = parts.map((part) => plain(transliterate(part)))
+  const ascii = parts.map((part) => plain(transliterate(part).replace(/[^\x20-\x7e]+/g, STAND_IN)))
+  const simple = [
+    ...close,
+    all,
+    ...withSuffix(all, isAccepted),
+    bare,
+    latin,
+    ascii,
+    ...withSuffix(ascii, isAccepted),
+  ]
+  const short = [all, bare, ascii].flatMap(shortenedPaths)
+  // A name that is too long is more likely to be rejected for that.
+  const isLong = encodeMailbox(destination).length > MAX_NAME_PART_CHARS
+  const inOrder = isLong
+    ? [...close, all, latin, ascii, ...short, ...simple]
+    : [...simple, ...short]
+  const flat = [bare, ascii].map((levels) => [shorten(levels.join(STAND_IN))])
+  const names = [...inOrder, ...flat].map((levels) => placeAt(levels, to, ''))
+  return [...new Set(names)]
     .filter((name) => name !== destination)
+    .slice(0, MAX_SIMPLER_NAMES)
     .map((name) => uniqueName(name, taken))
+}
+
+/**
+ * The path with a suffix at one level, the last first: servers reserve names, at any level (Dovecot
+ * `cur`, `dbox-Mails`; Gmail `Muted`).
+ */
+function withSuffix(
+  parts: readonly string[],
+  isAccepted: (levels: readonly string[]) => boolean,
+): string[][] {
+  return parts
+    .map((_, at) => parts.map((part, level) => (level === at ? part + STAND_IN : part)))
+    .filter((_, at) => (at > 0 || !isInbox(parts[0])) && !isAccepted(parts.slice(0, at + 1)))
+    .toReversed()
+}
+
+/** The path in several lengths. A hash at its end distinguishes paths with the same beginning. */
+function shortenedPaths(parts: readonly string[]): string[][] {
+  const bytes = byteLength(parts.join('/'))
+  return PATH_LENGTHS.filter((length) => length < bytes).map((length) => {
+    const share = Math.max(1, Math.floor(length / parts.length) - 1)
+    const hash = hashOf(parts.join('/'))
+    return parts.map((part, level) =>
+      level < parts.length - 1
+        ? cut(part, share)
+        : cut(part, Math.max(1, share - hash.length)) + hash,
+    )
+  })
 }
 
 /** Characters that servers reject in names. */
@@ -177,13 +268,27 @@ function plain(part: string): string {
 /** Shortens a long name. A hash at its end distinguishes names with the same beginning. */
 function shorten(part: string, longest = MAX_NAME_PART_CHARS): string {
   if (Buffer.byteLength(part) <= longest) return part
-  const end = `${STAND_IN}${createHash('sha256').update(part).digest('hex').slice(0, 8)}`
+  const end = hashOf(part)
+  return cut(part, longest - end.length) + end
+}
+
+function hashOf(name: string): string {
+  return `${STAND_IN}${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
+}
+
+/** The beginning of a name that has no more than so many bytes. */
+function cut(part: string, longest: number): string {
   let kept = ''
   for (const character of part) {
-    if (Buffer.byteLength(kept + character) + end.length > longest) break
+    if (byteLength(kept + character) > longest) break
     kept += character
   }
-  return kept + end
+  return kept.trimEnd() || STAND_IN
+}
+
+/** The bytes of a name in UTF-8 or in modified UTF-7, whichever are more. */
+function byteLength(name: string): number {
+  return Math.max(Buffer.byteLength(name), encodeMailbox(name).length)
 }
 
 /** Returns the name, with a number appended when another folder has it. */

@@ -2,7 +2,7 @@ import type { MigrateDeps } from '../options.ts'
 import { enableQresync } from '../../../net/imap/fetch/fetch-flags.ts'
 import { discoverDelimiter } from '../../../net/imap/folders/delimiter.ts'
 import {
-  listFolders,
+  listReadableFolders,
   type Folder,
   type FolderListing,
 } from '../../../net/imap/folders/list-folders.ts'
@@ -38,36 +38,39 @@ export async function planMigration(
   deps: MigrateDeps,
 ): Promise<MigrationPlan> {
   const { source, destination, folders, options = {} } = deps
-  const [from, to] = await Promise.all([pair.source(), pair.destination()])
+  const [from] = await Promise.all([pair.source(), pair.destination()])
   const withModseq = options.sync !== undefined
   // Sent together. Counts and sizes come with the list, where the source supports that.
   const counts = { withModseq, withSize: deps.sizes === undefined }
   const [, here, there, freeBytes] = await Promise.all([
     withModseq ? enableQresync(from.wire) : null,
-    listFolders(from, counts),
-    listFolders(to),
-    freeBytesOf(to.wire),
+    listReadableFolders(() => pair.source(), counts),
+    listReadableFolders(() => pair.destination()),
+    freeBytesOf(() => pair.destination()),
   ])
   const chosen = chooseFolders(here, folders)
+  const to = await pair.destination()
   const [ours, hierarchy] = await Promise.all([
     hierarchyOf(
-      from,
+      await pair.source(),
       here,
       chosen.map(({ path }) => path),
     ),
     hierarchyOf(to, there, []),
   ])
-  const uses = there.folders.flatMap(({ specialUse, path }) =>
-    specialUse ? [[specialUse, path] as const] : [],
-  )
+  const uses = options.specialUse ? there.folders.filter(({ specialUse }) => specialUse) : []
   const mapped = mapFolders(chosen, ours, hierarchy, {
     prefix: options.prefix ?? '',
     folderMap: options.folderMap ?? {},
-    specialUse: new Map(options.specialUse ? uses : []),
+    specialUse: new Map(
+      Map.groupBy(uses, ({ specialUse }) => String(specialUse))
+        .entries()
+        .map(([use, those]) => [use, those.map(({ path }) => path)]),
+    ),
     ...(options.renameFolder && { renameFolder: options.renameFolder }),
   })
   if (isSameAccount(source, destination)) refuseOverlap(mapped)
-  const bytes = await measureSizes(from.wire, chosen, freeBytes, deps)
+  const bytes = await measureSizes(() => pair.source(), chosen, freeBytes, deps)
   const routes = chosen.map((folder, index) => ({
     folder,
     mapped: mapped[index] as MappedFolder,

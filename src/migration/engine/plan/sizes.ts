@@ -4,7 +4,8 @@ import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import { examine } from '../../../net/imap/folders/mailbox.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
-import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
+import { ImapLost, ImapRefused } from '../../../net/imap/connection/refusals.ts'
+import type { Session } from '../../../net/imap/connection/session.ts'
 import { numberOf, pairsOf, type Value } from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 
@@ -12,44 +13,83 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
  * The free space of the destination in bytes; null without a quota.
  * @throws ImapLost
  */
-export async function freeBytesOf(to: Wire): Promise<number | null> {
-  const quota = await readQuota(to)
+export async function freeBytesOf(session: () => Promise<Session>): Promise<number | null> {
+  const quota = await readQuota((await session()).wire).catch(async (error: unknown) => {
+    // The connection may have broken at something else.
+    if (!(error instanceof ImapLost)) throw error
+    return readQuota((await session()).wire)
+  })
   return quota && Math.max(0, quota.limit - quota.used)
 }
 
 /**
  * Measures the bytes to copy, by path as far as they are known. A source that does not report sizes
  * is asked for the size of each message only where the result affects a warning.
+ * @param session returns a new session where the last one is lost
  * @throws ImapLost
  */
 export async function measureSizes(
-  from: Wire,
+  session: () => Promise<Session>,
   folders: readonly Folder[],
   freeBytes: number | null,
   { sizes, options }: { sizes?: ReadonlyMap<string, number>; options?: { dryRun?: boolean } },
 ): Promise<ReadonlyMap<string, number>> {
   if (sizes) return sizes
-  const isWorthIt = tellsSizes(from) || freeBytes !== null || options?.dryRun === true
-  return isWorthIt ? sizesOf(from, folders) : new Map()
+  const { wire } = await session()
+  const isWorthIt = tellsSizes(wire) || freeBytes !== null || options?.dryRun === true
+  return isWorthIt ? sizesOf(session, folders) : new Map()
 }
 
+/** Folders at which connections may break before no further sizes are asked for. */
+const MAX_LOSSES = 3
+
 /**
- * Returns bytes by path, without folders whose size the server does not report. Opens mailboxes.
- * @throws ImapLost
+ * Returns bytes by path, without folders whose size the server does not report, or at which it ends
+ * the connection. Opens mailboxes.
+ * @param session returns a new session where the last one is lost
+ * @throws ImapLost where the server ends connections at several folders
  */
 export async function sizesOf(
-  wire: Wire,
+  session: () => Promise<Session>,
   folders: readonly Folder[],
 ): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
-  const take = async ({ path, pathAsListed, messages, status }: Folder) => {
-    const bytes = messages === 0 ? 0 : (status?.size ?? (await sizeOf(wire, pathAsListed)))
+  const asked: Folder[] = []
+  for (const folder of folders) {
+    const known = folder.messages === 0 ? 0 : folder.status?.size
+    if (known === undefined || known === null) asked.push(folder)
+    else sizes.set(folder.path, known)
+  }
+  const take = async (wire: Wire, { path, pathAsListed }: Folder) => {
+    const bytes = await sizeOf(wire, pathAsListed)
     if (bytes !== null) sizes.set(path, bytes)
   }
-  if (tellsSizes(wire)) await Promise.all(folders.map(take))
+  const { wire } = await session()
+  const left = tellsSizes(wire) ? await takeTogether(wire, asked, take) : asked
+  let losses = 0
   // A folder must be open while the sizes of its messages are fetched.
-  else for (const folder of folders) await take(folder)
+  for (const folder of left) {
+    try {
+      await take((await session()).wire, folder)
+    } catch (error) {
+      if (!(error instanceof ImapLost) || (losses += 1) > MAX_LOSSES) throw error
+    }
+  }
   return sizes
+}
+
+/** Returns the folders that have no answer because the connection was lost. */
+async function takeTogether(
+  wire: Wire,
+  folders: readonly Folder[],
+  take: (wire: Wire, folder: Folder) => Promise<void>,
+): Promise<Folder[]> {
+  const results = await Promise.allSettled(folders.map((folder) => take(wire, folder)))
+  const failed = results.find(
+    (result) => result.status === 'rejected' && !(result.reason instanceof ImapLost),
+  )
+  if (failed?.status === 'rejected') throw failed.reason
+  return folders.filter((_, index) => results[index]?.status === 'rejected')
 }
 
 /** Whether the server supports STATUS=SIZE (RFC 8438). */
@@ -69,6 +109,7 @@ async function sizeOf(wire: Wire, name: ByteString): Promise<number | null> {
 async function askSize(wire: Wire, name: ByteString): Promise<number | null> {
   let bytes: number | null = null
   await wire.run(['STATUS ', astring(name), ' (SIZE)'], {
+    about: name,
     data(values) {
       if (values[0] !== 'STATUS') return false
       bytes = numberOf(pairsOf(values[2]).get('SIZE'))

@@ -79,6 +79,7 @@ class MailboxAppender implements Appender {
   readonly wire: Wire
   readonly mode: Appender['mode']
   readonly #mailbox: CommandPart
+  readonly #name: ByteString
   readonly #permanentFlags: AppenderOptions['permanentFlags']
   readonly #isMulti: boolean
   readonly #sizeLimit: number
@@ -92,6 +93,7 @@ class MailboxAppender implements Appender {
     const nonSyncLimit = synchronising ? -1 : maxNonSyncLiteralBytes(wire)
     this.wire = wire
     this.#mailbox = astring(mailbox)
+    this.#name = mailbox
     this.#permanentFlags = permanentFlags
     this.#isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
     this.#discardsLiterals = options.discardsLiterals
@@ -162,7 +164,9 @@ class MailboxAppender implements Appender {
     // Nothing of it is stored (RFC 3502, 6.3.11), and the message at fault is unknown, so none
     // counts as rejected.
     const { lost } = this.wire
-    if (lost) return repeat(messages.length, { state: 'unsent', lost, isSuspect: false })
+    // A BAD for this command ended the connection.
+    const isSuspect = lost?.reason === 'protocol'
+    if (lost) return repeat(messages.length, { state: 'unsent', lost, isSuspect })
     const alone = await Promise.all(messages.map((message) => this.#submitCommand([message])))
     return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
   }
@@ -176,7 +180,12 @@ class MailboxAppender implements Appender {
     }
     try {
       await this.wire.withWriter((writer, begin) =>
-        this.#writeCommand(writer, (attempt.command = begin()), messages, attempt),
+        this.#writeCommand(
+          writer,
+          (attempt.command = begin({ about: this.#name })),
+          messages,
+          attempt,
+        ),
       )
     } catch (error) {
       attempt.lost =

@@ -11,7 +11,8 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export type StorableFlags = { flags: string[]; dropped: string[] }
 
 /**
- * Selects the five system flags and the keywords that are atoms, as far as the folder stores them.
+ * Selects the five system flags and the keywords that are atoms, as far as the folder stores them,
+ * each once in any case (RFC 9051, 2.3.2): Dovecot drops what follows a keyword in a second spelling.
  * Nothing else may reach an APPEND: a server that answers BAD reads the following message as
  * commands.
  * @param permanent PERMANENTFLAGS of the destination folder; null when it reported none, which
@@ -21,7 +22,7 @@ export function storableFlags(
   flags: readonly string[],
   permanent: readonly string[] | null,
 ): StorableFlags {
-  const kept = new Set<string>()
+  const kept = new Map<string, string>()
   const dropped: string[] = []
   const allowed = permanent && lowerCased(permanent)
   const free = !allowed || allowed.has('\\*')
@@ -32,10 +33,10 @@ export function storableFlags(
       spelling !== undefined &&
       (allowed?.has(name) || (free && (!allowed || !name.startsWith('\\'))))
     ) {
-      kept.add(spelling)
+      if (!kept.has(name)) kept.set(name, spelling)
     } else if (name !== '\\recent') dropped.push(flag)
   }
-  return { flags: [...kept].toSorted(), dropped }
+  return { flags: [...kept.values()].toSorted(), dropped }
 }
 
 /** The flags of a folder in lower case. They are the same array for all of its messages. */

@@ -1,3 +1,4 @@
+import type { ByteString } from '../folders/mailbox-name.ts'
 import type { CommandResult } from './command-result.ts'
 import type { ImapLost } from './refusals.ts'
 import type { ResponseCode, Value } from './response.ts'
@@ -13,6 +14,8 @@ export type LiteralSink = { write(chunk: Buffer): void; fail(error: ImapLost): v
  * gets a response alone.
  */
 export type Listener = {
+  /** The mailbox that the command is about: where the connection is lost during it, `ImapLost.at`. */
+  about?: ByteString
   /**
    * The opening of the mailbox that the command needs, where several mailboxes are opened in turn.
    * The command gets no responses while commands of an earlier opening are in flight.

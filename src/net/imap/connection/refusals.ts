@@ -1,3 +1,4 @@
+import type { ByteString } from '../folders/mailbox-name.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 
 /**
@@ -48,9 +49,14 @@ export class ImapRefused extends Error {
   }
 }
 
+/** Where a connection was lost: the oldest command without a response, if it was about a mailbox. */
+type LossPlace = { wire: object; mailbox: ByteString | null }
+
 /** The connection is lost: closed, timed out, ended by BYE, or not IMAP. */
 export class ImapLost extends Error {
   readonly reason: 'closed' | 'bye' | 'timeout' | 'protocol' | 'ours'
+  /** Set by the connection. */
+  at: LossPlace | null = null
   /** The refusal in the BYE, if there was one. */
   readonly refusal: Refusal | null
 
@@ -131,6 +137,14 @@ export function classifyRefusal(
 /** Whether the same command may succeed later, unchanged. */
 export function isTemporary({ kind }: Refusal): boolean {
   return kind === 'throttled' || kind === 'busy' || kind === 'too_many_connections'
+}
+
+/**
+ * Whether the server asks for fewer requests, of the whole account. `busy` alone may be about one
+ * message or folder, for ever (Yahoo “Server error - Please try again later”).
+ */
+export function isThrottling({ kind, retryAfterMs }: Refusal): boolean {
+  return kind === 'throttled' || kind === 'too_many_connections' || retryAfterMs !== null
 }
 
 /** Formats the server’s own text with its code. */

@@ -9,6 +9,8 @@ export type ResponseDispatcher = {
   /** @returns whether a sink keeps slices of the chunk, or a response all of it */
   push(chunk: Buffer): boolean
   fail(reason: ImapLost): void
+  /** Whether bytes of a literal are missing. */
+  readonly isInLiteral: boolean
 }
 
 /**
@@ -94,5 +96,8 @@ export function createResponseDispatcher({
       return isKept
     },
     fail: (reason) => sink?.fail(reason),
+    get isInLiteral() {
+      return sink !== undefined || buffered !== undefined
+    },
   }
 }

@@ -20,9 +20,13 @@ export type Response =
 
 export type StatusWord = 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH'
 
+/** Responses in bad syntax that are skipped on one connection. */
+const MAX_SKIPPED = 100
+
 /**
- * Creates an assembler that builds one response from its segments and literals. Throws only
- * `NotImap`.
+ * Creates an assembler that builds one response from its segments and literals. A response in bad
+ * syntax is skipped: it must cost neither the connection nor other responses. Throws only `NotImap`;
+ * also for bad syntax after a literal, which then had another length than was announced.
  */
 export function createResponseAssembler(): {
   /** The part of an unfinished response that was already read. It tells which literal follows. */
@@ -34,12 +38,38 @@ export function createResponseAssembler(): {
   let root: Value[] = []
   let open: Value[][] = [root]
   let status: Response | undefined
+  let skipped = 0
+  /** Why the response is skipped. */
+  let problem: NotImap | undefined
+  let hasLiteral = false
 
   const innermost = () => open.at(-1) as Value[]
 
   function segment(text: string): void {
-    if (root.length === 0 && open.length === 1 && status === undefined) status = statusOf(text)
-    if (status === undefined) scan(root.length === 0 ? untagged(text) : text, open)
+    const isFirst = root.length === 0 && open.length === 1 && !status && !problem
+    if (isFirst) status = statusOf(text)
+    if (status || problem) return
+    const rest = isFirst ? untagged(text) : text
+    const listed = isFirst ? listedMailbox(rest) : null
+    if (listed) root.push(...listed)
+    else readValues(rest)
+  }
+
+  function readValues(text: string): void {
+    try {
+      scan(text, open)
+    } catch (error) {
+      if (!(error instanceof NotImap) || hasLiteral || !canSkip(root)) throw error
+      problem = error
+      root.length = 0
+    }
+  }
+
+  function reset(): void {
+    root = []
+    open = [root]
+    status = problem = undefined
+    hasLiteral = false
   }
 
   return {
@@ -48,20 +78,84 @@ export function createResponseAssembler(): {
     },
     segment,
     literal(value) {
+      if (problem) return
+      hasLiteral = true
       const list = innermost()
       // The marker of the literal is in its place until it arrives.
       list[list.length - 1] = value
     },
     finish() {
-      const done = status ?? { kind: 'data' as const, values: root }
-      if (status === undefined && (open.length !== 1 || root.length === 0))
-        throw new NotImap('a list does not end')
-      root = []
-      open = [root]
-      status = undefined
+      if (!status && !problem && (open.length !== 1 || root.length === 0)) {
+        problem = new NotImap('a list does not end')
+        if (hasLiteral || !canSkip(root)) throw problem
+      }
+      if (problem && (skipped += 1) > MAX_SKIPPED) throw problem
+      const done = status ?? { kind: 'data' as const, values: problem ? [] : root }
+      reset()
       return done
     },
   }
+}
+
+/** A search without its result would look as if it had found nothing. */
+function canSkip(head: readonly Value[]): boolean {
+  return head.length > 0 && !/SEARCH$|^VANISHED$/i.test(stringOf(head[0]) ?? '')
+}
+
+const LISTED = /^(X?LIST|LSUB) (\([^()]*\)) ("(?:\\.|[^"\\])"|""|NIL|\S) (.+)$/is
+const QUOTED_NAME = /^"[^"\\]*(?:\\.[^"\\]*)*"(?: \(.*)?$/s
+const LITERAL_NAME = /^~?\{\d{1,15}\+?\}$/
+/** Extended data after a name (RFC 5258, 6). */
+const EXTENDED_DATA = / \((?:"?(?:CHILDINFO|OLDNAME)"? .*)?\)$/is
+/** Bounds the time for a line of megabytes. */
+const MAX_EXTENDED_CHARS = 4_096
+const COUNTED = /^(STATUS) ([^"{(].*) (\([^()]*\)) ?$/is
+
+/**
+ * Reads a LIST line whose name is neither a well-formed quoted string nor a literal, or a STATUS
+ * line whose name is no string: the name goes to the end of the line, or to its counts. Servers
+ * send names with spaces, tabs and 8-bit characters without quotes, and NIL is a name here (RFC
+ * 9051, 4.5). Null for any other line.
+ */
+function listedMailbox(text: string): Value[] | null {
+  const counted = COUNTED.exec(text)
+  if (counted) return [counted[1] ?? '', counted[2] ?? '', argumentsOf(counted[3] ?? '')[0] ?? []]
+  const [, kind, flags = '', delimiter = '', name = ''] = LISTED.exec(text) ?? []
+  if (kind === undefined) return unreadableMailbox(text)
+  if (QUOTED_NAME.test(name) || LITERAL_NAME.test(name)) return null
+  const isQuoted = name.startsWith('"')
+  const bare = isQuoted ? unescapeQuoted(name.slice(1).replace(/"$/, '')) : name
+  return [
+    kind,
+    argumentsOf(flags)[0] ?? [],
+    delimiter.toUpperCase() === 'NIL' ? null : unescapeQuoted(delimiter.replace(/^"|"$/g, '')),
+    isQuoted || name.length > MAX_EXTENDED_CHARS ? bare : bare.replace(EXTENDED_DATA, ''),
+  ]
+}
+
+/**
+ * A folder whose line cannot be read is listed with all of the line as its name: then it is
+ * reported as a folder that cannot be opened. Left out, it would be lost without a word.
+ */
+function unreadableMailbox(text: string): Value[] | null {
+  const [, kind, rest] = /^(X?LIST|LSUB) (.+)$/is.exec(text) ?? []
+  if (kind === undefined || rest === undefined || isReadable(text)) return null
+  return [kind, [], null, rest]
+}
+
+function isReadable(text: string): boolean {
+  const values: Value[] = []
+  const open = [values]
+  try {
+    scan(text, open)
+    return open.length === 1
+  } catch {
+    return false
+  }
+}
+
+function unescapeQuoted(text: string): string {
+  return text.replace(/\\(["\\])/g, '$1')
 }
 
 function untagged(text: string): string {
@@ -102,8 +196,13 @@ function argumentsOf(inside: string): Value[] {
 
 // Unrolled: a pattern that alternates for every character overflows on strings of megabytes.
 const QUOTED = /"[^"\\]*(?:\\.[^"\\]*)*"/sy
-/** An atom, including the brackets of `BODY[HEADER.FIELDS (MESSAGE-ID)]<0>`. */
-const ATOM = /[^\s()"[{]*(?:\[[^\][]{0,500}\][^\s()"[{]*|[[{][^\s()"[{]*)*/y
+/**
+ * An atom, including the brackets of `BODY[HEADER.FIELDS (MESSAGE-ID)]<0>`. Servers repeat keywords
+ * with quotes and 8-bit characters as clients gave them: only ASCII spaces end an atom, not the
+ * 0xA0 of “à” in UTF-8.
+ */
+// oxlint-disable-next-line no-control-regex
+const ATOM = /[^\0- ()[{]*(?:\[[^\][]{0,500}\][^\0- ()[{]*|[[{][^\0- ()[{]*)*/y
 const LITERAL = /~?\{\d{1,15}\+?\}$/y
 
 /**
@@ -115,7 +214,7 @@ function scan(text: string, open: Value[][]): void {
   while (at < text.length) {
     const sign = text[at] as string
     const list = open.at(-1) as Value[]
-    if (sign === ' ') at += 1
+    if (sign <= ' ') at += 1
     else if (sign === '(') {
       if (open.length > IMAP_LIMITS.nesting) throw new NotImap('lists are nested too deep')
       const inner: Value[] = []

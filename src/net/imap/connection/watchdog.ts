@@ -9,22 +9,28 @@ export type Watchdog = {
   refresh(): void
   /** Counts received bytes. A slow trickle of them does not end the silence. */
   countBytes(bytes: number): void
+  /** The server seems to have ended its response: gives it up soon unless more bytes arrive. */
+  suspectEnd(): void
   /** Ends the standstill: a part of a response that is due arrived. */
   markProgress(): void
   /** Gives the server up if it has only sent keep-alives for too long. */
   checkStandstill(): void
 }
 
+export type WatchdogTimes = { silenceMs: number; standstillMs: number; shortLiteralMs: number }
+
 /**
  * Creates the watchdog of a connection, which gives up a server that is silent for `silenceMs` or
- * makes no progress for `standstillMs` while a response is due.
+ * makes no progress for `standstillMs` while a response is due, or ends a literal early and is
+ * silent for `shortLiteralMs`.
  * @param giveUp called with the reason; may be called more than once
  */
 export function createWatchdog(
-  { silenceMs, standstillMs }: { silenceMs: number; standstillMs: number },
+  { silenceMs, standstillMs, shortLiteralMs }: WatchdogTimes,
   giveUp: (reason: ImapLost) => void,
 ): Watchdog {
   let timer: NodeJS.Timeout | undefined
+  let ending: NodeJS.Timeout | undefined
   let bytesSinceRefresh = 0
   let progressedAt = 0
 
@@ -36,6 +42,7 @@ export function createWatchdog(
     update(isDue) {
       const wasDue = timer !== undefined
       clearTimeout(timer)
+      clearTimeout(ending)
       timer = undefined
       if (!isDue) return
       if (!wasDue) markProgress()
@@ -50,10 +57,18 @@ export function createWatchdog(
     },
     refresh: () => void timer?.refresh(),
     countBytes(bytes) {
+      clearTimeout(ending)
       bytesSinceRefresh += bytes
       if (bytesSinceRefresh < IMAP_LIMITS.trickleBytes) return
       bytesSinceRefresh = 0
       timer?.refresh()
+    },
+    suspectEnd() {
+      if (timer === undefined) return
+      ending = setTimeout(() => {
+        const message = 'The server sent fewer bytes of a message than it announced.'
+        giveUp(new ImapLost('protocol', message))
+      }, shortLiteralMs)
     },
     markProgress,
     checkStandstill() {

@@ -63,6 +63,8 @@ type WireOptions = {
   silenceMs?: number
   /** Milliseconds without any part of a response while one is due. */
   standstillMs?: number
+  /** Milliseconds of silence within a literal, after a line that would end a command. */
+  shortLiteralMs?: number
   /** Whether chunks that were read belong to the reader alone, as those of sockets do. */
   ownsChunks?: boolean
 }
@@ -78,10 +80,12 @@ export function createWire(
     capabilities,
     silenceMs = TIMEOUTS.silenceMs,
     standstillMs = TIMEOUTS.standstillMs,
+    shortLiteralMs = TIMEOUTS.shortLiteralMs,
     ownsChunks = socket instanceof Socket,
   }: WireOptions,
 ): Wire {
-  return new ImapWire(socket, { capabilities, silenceMs, standstillMs, ownsChunks })
+  const times = { silenceMs, standstillMs, shortLiteralMs }
+  return new ImapWire(socket, { capabilities, ...times, ownsChunks })
 }
 
 type StatusResponse = Extract<Response, { kind: 'status' }>
@@ -106,17 +110,14 @@ class ImapWire implements Wire {
   #lastTurn: Promise<unknown> = Promise.resolve()
   #bye: Refusal | null = null
 
-  constructor(
-    socket: Duplex,
-    { capabilities, silenceMs, standstillMs, ownsChunks }: Required<WireOptions>,
-  ) {
+  constructor(socket: Duplex, { capabilities, ownsChunks, ...times }: Required<WireOptions>) {
     const { promise, resolve } = Promise.withResolvers<ImapLost>()
     this.gone = promise
     this.#markGone = resolve
     this.capabilities = new Set([...capabilities].map((capability) => capability.toUpperCase()))
     this.#socket = socket
     this.#ownsChunks = ownsChunks
-    this.#watchdog = createWatchdog({ silenceMs, standstillMs }, (reason) => this.destroy(reason))
+    this.#watchdog = createWatchdog(times, (reason) => this.destroy(reason))
     this.#writer = createCommandWriter(socket, () => {
       this.#watchdog.refresh()
       this.#watchdog.markProgress()
@@ -176,8 +177,10 @@ class ImapWire implements Wire {
 
   destroy(reason: ImapLost): void {
     if (this.lost) return
+    const oldest = this.#inFlight.values().next().value ?? null
+    reason.at = { wire: this, mailbox: oldest?.listener.about ?? null }
     this.lost = reason
-    this.lostDuring = this.#inFlight.values().next().value ?? null
+    this.lostDuring = oldest
     this.#updateWatchdog()
     this.#socket.destroy()
     this.#dispatcher.fail(reason)
@@ -215,7 +218,11 @@ class ImapWire implements Wire {
   #receive(chunk: Buffer): void {
     this.#watchdog.countBytes(chunk.length)
     try {
+      // Before the chunk is freed.
+      const end = endOf(chunk)
       const isKept = this.#dispatcher.push(chunk)
+      if (end !== null && this.#dispatcher.isInLiteral && this.#inFlight.has(end))
+        this.#watchdog.suspectEnd()
       if (!isKept && this.#ownsChunks) freeBuffer(chunk)
       this.#watchdog.checkStandstill()
     } catch (error) {
@@ -303,6 +310,16 @@ class ImapWire implements Wire {
       ),
     )
   }
+}
+
+/** Bytes of a tagged response that are searched for its tag. */
+const MAX_END_BYTES = 512
+
+/** The tag of a tagged response at the end of a chunk. */
+function endOf(chunk: Buffer): string | null {
+  if (chunk.at(-1) !== 0x0a) return null
+  const text = chunk.toString('latin1', Math.max(0, chunk.length - MAX_END_BYTES))
+  return /(?:^|\n)(P\d+) (?:OK|NO|BAD)[^\n]*\n$/.exec(text)?.[1] ?? null
 }
 
 function closedText(bye: Refusal | null): string {

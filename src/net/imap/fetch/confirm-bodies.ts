@@ -18,7 +18,7 @@ import {
   measureBody,
   type BodyMeasure,
 } from '../quirks.ts'
-import { classifyRefusal, ImapRefused, isTemporary, type Refusal } from '../connection/refusals.ts'
+import { classifyRefusal, ImapRefused, isThrottling, type Refusal } from '../connection/refusals.ts'
 import { numberOf, pairsOf, stringOf, type Value } from '../connection/response.ts'
 import type { Wire } from '../connection/wire.ts'
 
@@ -39,7 +39,7 @@ export function isEstimate(wire: Wire, reportedSize: number, bytes: number): boo
 /**
  * Decides the result of a message that the server does not return even alone: gone when it is no
  * longer listed.
- * @throws ImapRefused when the server asks to retry later, ImapLost
+ * @throws ImapRefused when the server asks for fewer requests, ImapLost
  */
 export async function resolveRefused(
   wire: Wire,
@@ -57,7 +57,7 @@ export async function resolveRefused(
  * EXPUNGE yet may return stand-ins or nothing (RFC 2180, 4.1.3), so the remaining messages are
  * listed first. A remaining message of another size than reported is accepted when the server
  * returns the same bytes again and none after them, because many servers only estimate sizes.
- * @throws ImapRefused when the server asks to retry later, ImapLost
+ * @throws ImapRefused when the server asks for fewer requests, ImapLost
  */
 export async function confirmBodies(
   wire: Wire,
@@ -102,7 +102,7 @@ export async function listRemaining(
     )
     return listed
   } catch (error) {
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
     return null
   }
 }
@@ -204,7 +204,7 @@ async function hasMoreBytes(wire: Wire, uid: number, bytes: number): Promise<boo
           : undefined,
     })
   } catch (error) {
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
   }
   return isMore
 }

@@ -10,7 +10,7 @@ import {
 } from './fetch-command.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 import { noop } from '../folders/mailbox.ts'
-import type { Refusal } from '../connection/refusals.ts'
+import { ImapRefused, type Refusal } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
 
 export type { Body, FetchResult, WantedMessage } from './fetch-command.ts'
@@ -151,21 +151,32 @@ async function fetchMissing(
   if (left.length === 0) return
   const uids = left.map(({ uid }) => uid)
   const listed = left.length > 1 ? await listRemaining(wire, uids) : null
+  let busyInARow = 0
   for (const one of left) {
     if (listed && !listed.has(one.uid)) receiver.onBody({ state: 'gone', uid: one.uid })
     else if (refusal && wanted.length === 1)
       await resolveRefused(wire, one.uid, refusal, receiver.onBody)
-    else await fetchAlone(wire, one, receiver)
+    else {
+      const alone = await fetchAlone(wire, one, receiver)
+      busyInARow = alone?.kind === 'busy' ? busyInARow + 1 : 0
+      // Then it is probably not about these messages: the others are left for later.
+      if (alone && busyInARow === IMAP_LIMITS.busyInARow) throw new ImapRefused('UID FETCH', alone)
+    }
   }
 }
 
-async function fetchAlone(wire: Wire, wanted: WantedMessage, receiver: Receiver): Promise<void> {
+async function fetchAlone(
+  wire: Wire,
+  wanted: WantedMessage,
+  receiver: Receiver,
+): Promise<Refusal | null> {
   const { uid } = wanted
   const missing = new Set([uid])
   const refusal = await fetchWithRetry(wire, [wanted], missing, receiver)
-  if (missing.size === 0) return
+  if (missing.size === 0) return null
   if (refusal) await resolveRefused(wire, uid, refusal, receiver.onBody)
   else receiver.onBody({ state: 'gone', uid })
+  return refusal
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   measureBody,
   type BodyMeasure,
 } from '../quirks.ts'
-import { ImapLost, ImapRefused, isTemporary, type Refusal } from '../connection/refusals.ts'
+import { ImapLost, ImapRefused, isThrottling, type Refusal } from '../connection/refusals.ts'
 import { numberOf, stringOf, type Value } from '../connection/response.ts'
 import type { LiteralSink } from '../connection/listener.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -72,7 +72,7 @@ type StreamingBody = { uid: number; end(): void; fail(error: Error): void }
 /**
  * Sends one FETCH, and removes the UIDs of received bodies from `missing`.
  * @returns the server’s refusal, if it rejected the command
- * @throws ImapRefused when the server asks to retry later, ImapLost
+ * @throws ImapRefused when the server asks for fewer requests, ImapLost
  */
 export async function fetchOnce(
   wire: Wire,
@@ -95,7 +95,7 @@ export async function fetchOnce(
     })
     return null
   } catch (error) {
-    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return error.refusal
+    if (error instanceof ImapRefused && !isThrottling(error.refusal)) return error.refusal
     throw error
   } finally {
     command.streaming?.fail(wire.lost ?? new ImapLost('protocol', 'A body did not end.'))

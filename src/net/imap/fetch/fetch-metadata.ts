@@ -1,6 +1,8 @@
 import { createBodyChannel } from './channel.ts'
 import { IMAP_LIMITS } from '../limits.ts'
-import { ImapRefused, isTemporary } from '../connection/refusals.ts'
+import { ImapRefused, isThrottling } from '../connection/refusals.ts'
+import { formatUidSet } from '../connection/command-encoding.ts'
+import { searchUids } from '../folders/mailbox.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -35,7 +37,8 @@ const ROWS_PER_RANGE = { few: 250, many: 2_000 }
 /**
  * Scans the open mailbox in ranges of UIDs, two at once, and yields rows in the order of their
  * arrival. The ranges grow over gaps and shrink where messages are dense, so a mailbox of any size
- * needs the same memory.
+ * needs the same memory. A message at which the server refuses a range has no row, if the server
+ * refuses it alone as well.
  * @param from the first UID
  * @param to the last UID, such as UIDNEXT - 1
  * @param since only messages that changed after this modification sequence (RFC 7162)
@@ -95,14 +98,61 @@ async function scanRange(
     seen.add(row.uid)
     return true
   }
-  await afterExpunges(wire, async () => wire.run([`UID FETCH ${first}:${last} ${items}`], { data }))
+  /** Returns the refusal of a set. */
+  async function scanSet(set: string, wanted = items): Promise<ImapRefused | null> {
+    try {
+      await afterExpunges(wire, async () => wire.run([`UID FETCH ${set} ${wanted}`], { data }))
+      return null
+    } catch (error) {
+      if (error instanceof ImapRefused && !isThrottling(error.refusal)) return error
+      throw error
+    }
+  }
+  const refused = await scanSet(`${first}:${last}`)
+  if (refused) {
+    const left = await searchUids(wire, `UID ${first}:${last}`).catch((error: unknown) => {
+      throw error instanceof ImapRefused ? refused : error
+    })
+    await scanHalves(
+      left.filter((uid) => uid >= first && uid <= last),
+      { seen, scanSet, refused },
+    )
+  }
   return seen.size
 }
+
+type RefusedRange = {
+  seen: ReadonlySet<number>
+  scanSet: (set: string, items?: string) => Promise<ImapRefused | null>
+  refused: ImapRefused
+}
+
+/** Scans messages of a range that was refused, in halves, so that only those at fault have no row. */
+async function scanHalves(
+  uids: readonly number[],
+  { seen, scanSet, refused }: RefusedRange,
+): Promise<void> {
+  const parts = [uids]
+  let refusedAlone = 0
+  for (let part = parts.pop(); part; part = parts.pop()) {
+    const left = part.filter((uid) => !seen.has(uid))
+    if (left.length === 0 || !(await scanSet(formatUidSet(left)))) continue
+    const middle = Math.ceil(left.length / 2)
+    if (left.length > 1) parts.push(left.slice(middle), left.slice(0, middle))
+    else if (await scanSet(formatUidSet(left), ITEMS_OF_INDEX)) {
+      refusedAlone += 1
+      if (seen.size === 0 && refusedAlone === IMAP_LIMITS.refusedRows) throw refused
+    }
+  }
+}
+
+/** Items that servers have in an index, also of a message that they cannot open. */
+const ITEMS_OF_INDEX = '(UID FLAGS INTERNALDATE RFC822.SIZE)'
 
 /**
  * Lists a small mailbox in one command, which can be sent together with its opening: ascending, or
  * null when the server rejects it or has far more messages.
- * @throws ImapRefused when the server asks to retry later, ImapLost
+ * @throws ImapRefused when the server asks for fewer requests, ImapLost
  */
 export async function fetchSmallMailbox(wire: Wire): Promise<Metadata[] | null> {
   const rows = new Map<number, Metadata>()
@@ -114,7 +164,7 @@ export async function fetchSmallMailbox(wire: Wire): Promise<Metadata[] | null> 
   try {
     await wire.run([`UID FETCH 1:* ${itemsFor(wire)}`], { data })
   } catch (error) {
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
     return null
   }
   if (rows.size > IMAP_LIMITS.waitingRows) return null
@@ -126,15 +176,19 @@ function metadataOf(items: Value | undefined): Metadata | null {
   const pairs = pairsOf(items)
   const uid = numberOf(pairs.get('UID'))
   const header = pairs.keys().find((name) => name.startsWith('BODY['))
-  if (uid === null || header === undefined) return null
+  if (uid === null || (header === undefined && !hasItemsOfIndex(pairs))) return null
   return {
     uid,
     flags: stringsOf(pairs.get('FLAGS')),
     internalDate: stringOf(pairs.get('INTERNALDATE')),
     size: numberOf(pairs.get('RFC822.SIZE')),
-    messageIds: messageIdsOf(stringOf(pairs.get(header)) ?? ''),
+    messageIds: messageIdsOf(stringOf(pairs.get(header ?? '')) ?? ''),
     objectId: objectIdOf(pairs),
   }
+}
+
+function hasItemsOfIndex(pairs: ReadonlyMap<string, Value>): boolean {
+  return pairs.has('RFC822.SIZE') && pairs.has('INTERNALDATE')
 }
 
 function messageIdsOf(header: string): string[] {

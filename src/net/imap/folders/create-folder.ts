@@ -7,11 +7,16 @@ import type { Wire } from '../connection/wire.ts'
 /**
  * Creates a folder unless it exists.
  * @param name encoded; the server creates its parents
+ * @param about the folder that it stands for, where it has another name
  * @throws ImapRefused, ImapLost
  */
-export async function createFolder(wire: Wire, name: ByteString): Promise<'created' | 'existed'> {
+export async function createFolder(
+  wire: Wire,
+  name: ByteString,
+  about = name,
+): Promise<'created' | 'existed'> {
   try {
-    await wire.run(['CREATE ', astring(name)])
+    await wire.run(['CREATE ', astring(name)], { about })
     return 'created'
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
@@ -38,7 +43,7 @@ async function exists(wire: Wire, name: ByteString): Promise<boolean> {
  */
 export async function subscribe(wire: Wire, name: ByteString): Promise<boolean> {
   try {
-    await wire.run(['SUBSCRIBE ', astring(name)])
+    await wire.run(['SUBSCRIBE ', astring(name)], { about: name })
     return true
   } catch (error) {
     if (error instanceof ImapRefused) return false

@@ -27,9 +27,13 @@ export type MailboxList = {
 /**
  * Lists all mailboxes in any way that the server allows: some reject LIST with NO, some do not know
  * RETURN, some accept only certain patterns.
+ * @param counts further counts to request with the list; null for none at all
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function listMailboxes(wire: Wire, counts: StatusOptions = {}): Promise<MailboxList> {
+export async function listMailboxes(
+  wire: Wire,
+  counts: StatusOptions | null = {},
+): Promise<MailboxList> {
   const first = (await tryExtendedList(wire, counts)) ?? (await tryList(wire, 'LIST', '', '*'))
   if (first) return { listed: first, listFailed: false, strategy: 'list' }
   for (const tryStrategy of FALLBACK_STRATEGIES) {
@@ -40,12 +44,15 @@ export async function listMailboxes(wire: Wire, counts: StatusOptions = {}): Pro
 }
 
 /** Requests counts, subscriptions and special uses in one command, where the server supports it. */
-async function tryExtendedList(wire: Wire, counts: StatusOptions): Promise<ListedMailbox[] | null> {
+async function tryExtendedList(
+  wire: Wire,
+  counts: StatusOptions | null,
+): Promise<ListedMailbox[] | null> {
   const has = (capability: string) => wire.capabilities.has(capability)
   if (!has('LIST-EXTENDED')) return null
   const options = ['SUBSCRIBED', 'CHILDREN']
   if (has('SPECIAL-USE')) options.push('SPECIAL-USE')
-  if (has('LIST-STATUS')) options.push(`STATUS (${statusItems(wire, counts)})`)
+  if (counts && has('LIST-STATUS')) options.push(`STATUS (${statusItems(wire, counts)})`)
   return runList(wire, ['LIST "" "*" RETURN (', options.join(' '), ')'], 'LIST', true)
 }
 

@@ -6,7 +6,7 @@ import {
 } from './list-fallback.ts'
 import { readStatus, type MailboxStatus, type StatusOptions } from './mailbox.ts'
 import { decodeMailbox, encodeMailbox, type ByteString } from './mailbox-name.ts'
-import { ImapRefused, isTemporary } from '../connection/refusals.ts'
+import { ImapLost, ImapRefused, isTemporary, isThrottling } from '../connection/refusals.ts'
 import type { Session } from '../connection/session.ts'
 import { useByAttribute, useByName, wellKnownNames, type SpecialUse } from './special-use.ts'
 import type { Wire } from '../connection/wire.ts'
@@ -42,24 +42,59 @@ export type FolderListing = {
   statusOnly: boolean
 }
 
+/** Folders at which a connection may break before an account counts as unreadable. */
+const MAX_UNCOUNTED = 20
+
+/**
+ * Lists the folders of an account like `listFolders`, also where the connection breaks at the counts
+ * of a folder: that folder has none.
+ * @param connect returns a new session where the last one is lost
+ * @throws ImapRefused when the server asks to retry later, ImapLost, errors of `connect`
+ */
+export async function listReadableFolders(
+  connect: () => Promise<Pick<Session, 'wire' | 'namespace'>>,
+  counts: StatusOptions = {},
+): Promise<FolderListing> {
+  let uncounted: ReadonlySet<ByteString> | null = null
+  for (;;) {
+    const session = await connect()
+    try {
+      return await listFolders(session, counts, uncounted)
+    } catch (error) {
+      if (!(error instanceof ImapLost) || error.reason === 'ours') throw error
+      const name = error.at?.mailbox ?? null
+      const known: ReadonlySet<ByteString> = uncounted ?? new Set()
+      // The connection broke at the list itself: maybe at the counts in it.
+      if (name === null && uncounted !== null) throw error
+      if ((name !== null && known.has(name)) || known.size >= MAX_UNCOUNTED) throw error
+      uncounted = new Set(name === null ? known : [...known, name])
+    }
+  }
+}
+
 /**
  * Lists the folders of an account with their counts. An account without folders gives an empty
  * list.
  * @param counts further counts to request
+ * @param uncounted names of folders whose counts are not requested; null to request counts with the
+ *   list, where the server supports that
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function listFolders(
   { wire, namespace }: Pick<Session, 'wire' | 'namespace'>,
   counts: StatusOptions = {},
+  uncounted: ReadonlySet<ByteString> | null = null,
 ): Promise<FolderListing> {
-  const list = await listMailboxes(wire, counts)
+  const list = await listMailboxes(wire, uncounted ? null : counts)
   if (list.listed.length === 0) return listByProbing(wire, list, namespace)
   const listed = await addInbox(wire, list.listed)
   const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null)
     ? await listSubscriptions(wire)
     : null
   const folders = await Promise.all(
-    listed.map((entry) => folderOf(wire, entry, subscribed, counts)),
+    listed.map((entry) =>
+      folderOf(wire, entry, subscribed, uncounted?.has(entry.name) ? null : counts),
+    ),
   )
   return {
     folders: markSpecialUses(disambiguatePaths(folders)),
@@ -92,7 +127,7 @@ async function listByProbing(
   const listed = answers.flatMap(({ name, found }) =>
     found ? [probedMailbox(name, delimiter ?? namespace?.delimiter ?? null, found)] : [],
   )
-  const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, null)))
+  const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, null, {})))
   return { folders: markSpecialUses(folders), listFailed, usedFallback: true, statusOnly: true }
 }
 
@@ -117,15 +152,25 @@ function probedMailbox(
 }
 
 /** Null where the folder does not exist. Dovecot reports that without a code, so any NO counts. */
-async function tryStatus(
+async function tryStatus(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
+  try {
+    return await readStatus(wire, name)
+  } catch (error) {
+    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
+    throw error
+  }
+}
+
+/** Null where the server does not count the folder, also because it is busy: it exists nevertheless. */
+async function countFolder(
   wire: Wire,
   name: ByteString,
-  options: StatusOptions = {},
+  options: StatusOptions,
 ): Promise<MailboxStatus | null> {
   try {
     return await readStatus(wire, name, options)
   } catch (error) {
-    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
+    if (error instanceof ImapRefused && !isThrottling(error.refusal)) return null
     throw error
   }
 }
@@ -134,12 +179,13 @@ async function folderOf(
   wire: Wire,
   listed: ListedMailbox,
   subscribed: Set<ByteString> | null,
-  options: StatusOptions = {},
+  options: StatusOptions | null,
 ): Promise<Folder> {
   const { name, delimiter, flags } = listed
   const path = decodeMailbox(name)
   const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))
-  const counts = isSelectable ? (listed.status ?? (await tryStatus(wire, name, options))) : null
+  const counts =
+    listed.status ?? (isSelectable && options ? await countFolder(wire, name, options) : null)
   return {
     path,
     pathAsListed: name,

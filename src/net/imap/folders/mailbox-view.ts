@@ -120,7 +120,7 @@ class View implements MailboxView {
   }
 
   #begin(begin: Begin, listener: Listener): Command {
-    const command = begin(listener)
+    const command = begin({ ...listener, about: this.#options.name })
     this.#commands.add(command)
     return command
   }

@@ -86,6 +86,7 @@ export function createOpening(verb: OpeningVerb, name: ByteString): Opening {
   return {
     parts: [`${verb} `, astring(name)],
     listener: {
+      about: name,
       data(values) {
         if (values[1] !== 'EXISTS') return false
         opened.exists = numberOf(values[0]) ?? 0
@@ -148,6 +149,7 @@ export async function readStatusWithSize(wire: Wire, name: ByteString): Promise<
 async function runStatus(wire: Wire, name: ByteString, items: string): Promise<MailboxStatus> {
   let found: MailboxStatus | undefined
   await wire.run(['STATUS ', astring(name), ` (${items})`], {
+    about: name,
     data(values) {
       if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
       found = parseStatus(values[2])
@@ -168,6 +170,7 @@ export async function highestModseq(wire: Wire, name: ByteString): Promise<strin
   let found: string | null = null
   try {
     await wire.run(['STATUS ', astring(name), ' (HIGHESTMODSEQ)'], {
+      about: name,
       data(values) {
         if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
         found = stringOf(pairsOf(values[2]).get('HIGHESTMODSEQ'))
