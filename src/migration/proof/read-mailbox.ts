@@ -85,7 +85,7 @@ export async function readMailbox<T>(
       return Promise.all(sides.map(async (side) => listFolders(side)))
     })
     if (!here || !there) throw new Error('both sides were listed')
-    const chosen = chooseFolders(here, deps.folders)
+    const chosen = chooseFolders(here, deps.folders).filter(({ isSelectable }) => isSelectable)
     const paths = new Set(chosen.map(({ path }) => path))
     const leftOut = here.folders
       .filter(({ path, isSelectable }) => isSelectable && !paths.has(path))

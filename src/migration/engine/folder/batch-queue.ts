@@ -32,11 +32,16 @@ export function createBatchSize(): BatchSize {
 export type BatchQueue = {
   /** Messages that are in no batch yet. */
   readonly waiting: number
-  /**
-   * Returns the next batch; empty when none is left.
-   * @param reading returns a connection with the folder open
-   */
-  nextBatch(reading: () => Promise<Wire>): Promise<Metadata[]>
+  /** Returns the next batch; empty when none is left. */
+  nextBatch(worker: QueueWorker): Promise<Metadata[]>
+}
+
+/** The connections of one worker of the queue. */
+export type QueueWorker = {
+  /** Returns a connection with the source’s folder open. */
+  reading: () => Promise<Wire>
+  /** Returns the messages to copy. Called once per message, in order. */
+  choose: (rows: readonly Metadata[]) => Promise<readonly Metadata[]>
 }
 
 type BatchQueueOptions = {
@@ -49,8 +54,6 @@ type BatchQueueOptions = {
   /** Metadata that is known already. */
   known: ReadonlyMap<number, Metadata> | null
   pace: BatchSize
-  /** Whether the destination already has the message. Called once per message, in order. */
-  isThere: (row: Metadata) => boolean
   /** Maximum messages of a batch. */
   maxBatchMessages: number
 }
@@ -61,7 +64,6 @@ export function createBatchQueue({
   onMore,
   known,
   pace,
-  isThere,
   maxBatchMessages,
 }: BatchQueueOptions): BatchQueue {
   let uids = first
@@ -70,17 +72,12 @@ export function createBatchQueue({
   let scanning: Promise<void> | undefined
   let adding: Promise<boolean> | undefined
 
-  async function scan(reading: () => Promise<Wire>): Promise<void> {
+  async function scan({ reading, choose }: QueueWorker): Promise<void> {
     const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
     const found = known?.has(segment[0] ?? 0) ? known : await fetchSegment(reading, segment)
+    const chosen = await choose(segment.map((uid) => found.get(uid) ?? unknownMetadata(uid)))
     scanned += segment.length
-    // A server may omit messages that it cannot describe. The fetch of the body shows whether they
-    // still exist.
-    rows.push(
-      ...segment
-        .map((uid) => found.get(uid) ?? unknownMetadata(uid))
-        .filter((row) => !isThere(row)),
-    )
+    rows.push(...chosen)
   }
 
   /** Returns whether there are more. */
@@ -92,10 +89,10 @@ export function createBatchQueue({
     return true
   }
 
-  async function ensure(reading: () => Promise<Wire>): Promise<void> {
+  async function ensure(worker: QueueWorker): Promise<void> {
     while (rows.length === 0) {
       if (scanned < uids.length) {
-        scanning ??= scan(reading).finally(() => (scanning = undefined))
+        scanning ??= scan(worker).finally(() => (scanning = undefined))
         await scanning
       } else {
         adding ??= add().finally(() => (adding = undefined))
@@ -107,12 +104,11 @@ export function createBatchQueue({
   function cut(): Metadata[] {
     const most = Math.min(maxBatchMessages, pace.messages)
     let [count, bytes] = [0, 0]
-    for (const { size } of rows) {
-      bytes += size ?? 0
-      const isLarge = (size ?? 0) > WIRE.streamAboveBytes
-      if (count > 0 && (count >= most || bytes > pace.bytes || isLarge)) break
+    for (const row of rows) {
+      bytes += row.size ?? 0
+      if (count > 0 && (count >= most || bytes > pace.bytes || isLarge(row))) break
       count += 1
-      if (isLarge) break
+      if (isLarge(row)) break
     }
     return rows.splice(0, count)
   }
@@ -121,17 +117,22 @@ export function createBatchQueue({
     get waiting() {
       return rows.length + uids.length - scanned
     },
-    async nextBatch(reading) {
-      await ensure(reading)
+    async nextBatch(worker) {
+      await ensure(worker)
       const batch = cut()
       // Fetched ahead, so that no worker waits for the next segment.
       if (rows.length < ENGINE_LIMITS.segmentMessages / 2 && scanned < uids.length) {
-        scanning ??= scan(reading).finally(() => (scanning = undefined))
+        scanning ??= scan(worker).finally(() => (scanning = undefined))
         scanning.catch(() => undefined)
       }
       return batch
     },
   }
+}
+
+/** Whether a message is streamed. It is in a batch of its own. */
+export function isLarge({ size }: Pick<Metadata, 'size'>): boolean {
+  return (size ?? 0) > WIRE.streamAboveBytes
 }
 
 async function fetchSegment(
@@ -141,9 +142,17 @@ async function fetchSegment(
   const found = new Map<number, Metadata>()
   const [first = 0, last = 0] = [segment[0], segment.at(-1)]
   for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
+  // A server may omit a message from the answer for many that it describes alone.
+  for (const uid of segment.filter((one) => !found.has(one)))
+    for await (const row of fetchMetadata(await reading(), uid, uid)) found.set(row.uid, row)
   return found
 }
 
+/**
+ * A server may omit messages that it cannot describe. The fetch of the body shows whether they still
+ * exist.
+ */
 function unknownMetadata(uid: number): Metadata {
-  return { uid, flags: [], internalDate: null, size: null, messageIds: [], objectId: null }
+  const nothing = { flags: [], internalDate: null, size: null, messageIds: [], objectId: null }
+  return { uid, ...nothing, isUnknown: true }
 }

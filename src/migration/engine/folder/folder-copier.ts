@@ -6,8 +6,8 @@ import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
-import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
+import type { OwnCopyTest } from '../identify/existing-messages.ts'
 import { passesFilter } from '../filter.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import type { OpenFolder } from './open-folder.ts'
@@ -58,19 +58,39 @@ export class FolderCopier {
   }
 
   /**
-   * Whether the destination already has a message with this Message-ID, or the filter leaves it
-   * out; if so, counts it as processed.
+   * Returns the messages to copy. Those that the filter leaves out, or that the destination has,
+   * count as processed.
+   * @throws Reopen, ImapRefused, ImapLost
    */
-  isThere(at: OpenFolder, row: Metadata): boolean {
-    if (!passesFilter(row, this.#migration.filter)) {
-      at.folderState.gone(row.uid, row.size ?? 0)
-      return true
-    }
-    const id = at.tally && messageIdOf(row.messageIds)
-    if (!at.tally || id === null || !at.tally.take(id)) return false
-    recordExisting(at, row)
-    this.#migration.changed()
-    return true
+  async choose(
+    pair: ConnectionPair,
+    at: OpenFolder,
+    rows: readonly Metadata[],
+  ): Promise<readonly Metadata[]> {
+    const { filter, deduplicate, note } = this.#migration
+    const { existing, folderState, copiedDigests, destinationFolder } = at
+    const wanted = rows.filter((row) => passesFilter(row, filter))
+    const isOwnCopy: OwnCopyTest = (_, { content, isAlike }) =>
+      at.isRematch && (isAlike || copiedDigests.has(content.exact.toString('hex')))
+    const matches = existing && (await existing.match(
+      wanted,
+      await this.reading(pair, at),
+      await pair.destinationFolder(destinationFolder.name),
+      { isOwnCopy },
+    ))
+    for (const { uid, size } of rows.filter((row) => !wanted.includes(row)))
+      folderState.gone(uid, size ?? 0)
+    return wanted.filter((row) => {
+      const match = matches?.get(row.uid)
+      if (!match || (match.is === 'other' && !deduplicate)) return true
+      if (match.is === 'same') recordExisting(at, row)
+      else {
+        folderState.skippedDiffering(row.uid, row.size ?? 0)
+        note({ folder: this.folder.path, uid: row.uid, message: SAME_ID_OTHER_CONTENT })
+      }
+      this.#migration.changed()
+      return false
+    })
   }
 
   /**
@@ -102,7 +122,10 @@ export class FolderCopier {
     const { gate, signal } = this.#migration
     for (;;) {
       await gate.pass(signal)
-      const rows = await work.queue.nextBatch(() => this.reading(work.pair, work.at))
+      const rows = await work.queue.nextBatch({
+        reading: () => this.reading(work.pair, work.at),
+        choose: (some) => this.choose(work.pair, work.at, some),
+      })
       if (rows.length === 0) return
       const before = work.lastSent
       const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
@@ -133,7 +156,6 @@ export class FolderCopier {
 
   async #copy(work: Work, rows: Metadata[], { before, sent }: Turn): Promise<void> {
     const { pair, at } = work
-    const { tally } = at
     const [source] = await Promise.all([this.reading(pair, at), pair.destination()])
     const intending = at.folderState.recordIntent(rows.map(({ uid }) => uid))
     intending.catch(() => undefined)
@@ -145,7 +167,6 @@ export class FolderCopier {
       before,
       sent,
       recordsDigests: this.#migration.recordsDigests,
-      isThere: tally && ((head) => tally.take(contentFingerprint(head))),
       strategyOf: (uid) => this.#strategies.get(uid) ?? 'as-is',
     })
     this.pace.recordDuration(performance.now() - began)
@@ -176,6 +197,9 @@ export class FolderCopier {
     return appender
   }
 }
+
+const SAME_ID_OTHER_CONTENT =
+  'Skipped: the destination has a message with the same Message-ID, other content.'
 
 /** Bytes of memory for the bodies of these messages: streamed bodies need only a part of theirs. */
 function countBodyBytes(rows: readonly Metadata[]): number {

@@ -31,6 +31,7 @@ export class FolderState {
   readonly #saved: SavedFolder
   readonly #processed: ProcessedMessages
   readonly #existing: UidSet
+  readonly #differing: UidSet
   readonly #failed: UidSet
   readonly #ownCopies: UidSet
   readonly #failureCounts: Map<number, number>
@@ -47,6 +48,7 @@ export class FolderState {
     this.#saved = { ...initial }
     this.#processed = new ProcessedMessages(initial)
     this.#existing = parseUidSet(initial.there)
+    this.#differing = parseUidSet(initial.differing ?? '')
     this.#failed = parseUidSet(initial.failed)
     this.#ownCopies = parseUidSet(initial.copiedTo)
     this.#failureCounts = new Map(initial.suspicions)
@@ -64,6 +66,7 @@ export class FolderState {
       ...this.#saved,
       ...this.#processed.toSaved(),
       there: this.#existing.toString(),
+      differing: this.#differing.toString(),
       failed: this.#failed.toString(),
       copiedTo: this.#ownCopies.toString(),
       keywords: [...this.keywords],
@@ -75,9 +78,17 @@ export class FolderState {
     }
   }
 
-  /** Source UIDs left to copy, ascending. Sets the UIDs that `lastUid` refers to. */
-  start(sourceUids: readonly number[]): number[] {
-    return this.#processed.start(sourceUids)
+  /**
+   * Source UIDs left to copy, ascending. Sets the UIDs that `lastUid` refers to.
+   * @param isWhole whether they are known to be all that the source has
+   */
+  start(sourceUids: readonly number[], isWhole: boolean): number[] {
+    return this.#processed.start(sourceUids, isWhole)
+  }
+
+  /** Every message that the source has is among these, and processed. */
+  settle(sourceUids: readonly number[]): void {
+    this.#processed.settle(sourceUids)
   }
 
   /** Source messages from this UID on are not part of this run, unless `extend` adds them. */
@@ -91,9 +102,19 @@ export class FolderState {
     this.#saved.sourceUidNext = (sourceUids.at(-1) ?? this.#saved.sourceUidNext - 1) + 1
   }
 
+  /** Messages below this UID are part of this run: a source may report a UIDNEXT that is too small. */
+  extendTo(uidNext: number): void {
+    this.#saved.sourceUidNext = Math.max(this.#saved.sourceUidNext, uidNext)
+  }
+
   /** Adds source messages below `sourceUidNext` that the first listing of this run omitted. */
   addOmitted(sourceUids: readonly number[]): void {
     this.#processed.addOmitted(sourceUids)
+  }
+
+  /** Adds messages below `lastUid` that no run has processed: the source did not list them. */
+  addUnprocessed(sourceUids: readonly number[]): void {
+    this.#processed.addUnprocessed(sourceUids)
   }
 
   isDone(uid: number): boolean {
@@ -154,6 +175,13 @@ export class FolderState {
     }
   }
 
+  /** A copy turned out not to be there. Another outcome of its message must follow. */
+  uncopied({ to, size }: { to: number | null; size: number }): void {
+    if (to !== null) this.#ownCopies.delete(to)
+    this.#saved.copied -= 1
+    this.#saved.bytes -= size
+  }
+
   /** Adds the record of a copy, or replaces it. */
   record(copy: CopyRecord): void {
     this.#unsavedCopies.push(copy)
@@ -163,6 +191,12 @@ export class FolderState {
   skipped(uid: number, size: number): void {
     this.#existing.add(uid)
     this.gone(uid, size)
+  }
+
+  /** Skipped: the destination has a message with the same Message-ID and other content. */
+  skippedDiffering(uid: number, size: number): void {
+    this.#differing.add(uid)
+    this.skipped(uid, size)
   }
 
   /** The message was deleted at the source meanwhile. */
@@ -220,6 +254,15 @@ export class FolderState {
 
   isExisting(uid: number): boolean {
     return this.#existing.has(uid)
+  }
+
+  isDiffering(uid: number): boolean {
+    return this.#differing.has(uid)
+  }
+
+  /** Whether a run has recorded what became of a message. */
+  isRecorded(uid: number): boolean {
+    return this.#existing.has(uid) || this.#failed.has(uid)
   }
 
   /**

@@ -24,6 +24,8 @@ export type SavedFolder = {
   again: string
   /** Source messages that the destination already had. */
   there: string
+  /** Of them, those of which it had one with the same Message-ID and other content. */
+  differing?: string
   /** UIDs of the copies, as far as the destination reported them. */
   copiedTo: string
   copied: number

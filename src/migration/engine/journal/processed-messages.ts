@@ -24,10 +24,13 @@ export class ProcessedMessages {
     this.#again = parseUidSet(again)
   }
 
-  /** Sets the messages of the source, and returns those left to process, ascending. */
-  start(sourceUids: readonly number[]): number[] {
-    this.#order = sourceUids.filter((uid) => uid > this.lastUid)
-    this.#position = 0
+  /**
+   * Sets the messages of the source, and returns those left to process, ascending.
+   * @param isWhole whether they are known to be all. Otherwise `lastUid` stays, because it would
+   *   pass messages that the source has not listed
+   */
+  start(sourceUids: readonly number[], isWhole = true): number[] {
+    this.#setOrder(isWhole ? sourceUids : [])
     if (this.#again.size > 0) {
       const isHere = new Set(sourceUids)
       for (const uid of this.#again) if (!isHere.has(uid)) this.#again.delete(uid)
@@ -35,6 +38,22 @@ export class ProcessedMessages {
     const left = sourceUids.filter((uid) => !this.has(uid))
     this.left = left.length
     return left
+  }
+
+  /** Lets `lastUid` follow: the messages of the source are known to be all that it has. */
+  settle(sourceUids: readonly number[]): void {
+    this.#setOrder(sourceUids)
+    this.#advance()
+  }
+
+  #setOrder(sourceUids: readonly number[]): void {
+    this.#order = sourceUids.filter((uid) => uid > this.lastUid)
+    this.#position = 0
+  }
+
+  /** Adds messages that earlier runs have not processed, although `lastUid` has passed them. */
+  addUnprocessed(sourceUids: readonly number[]): void {
+    for (const uid of sourceUids) if (uid <= this.lastUid) this.#again.add(uid)
   }
 
   /** Adds messages that arrived at the source since. Their UIDs are above all others. */

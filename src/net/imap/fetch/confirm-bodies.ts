@@ -13,6 +13,7 @@ import { noop } from '../folders/mailbox.ts'
 import {
   ESTIMATE_FACTOR,
   ESTIMATES_PROVEN,
+  isCourierStandIn,
   isExchangeStandIn,
   isKnownMiscount,
   measureBody,
@@ -111,9 +112,9 @@ async function confirmOne(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): 
   const { uid, reportedSize, measure, body } = doubt
   const { bytes } = measure
   const isKnown = bytes > 0 && matchesSize(reportedSize, measure)
-  if (body && isKnown) return take({ state: 'here', uid, size: bytes, body })
-  if (body && isExchangeStandIn(body))
+  if (body && (isCourierStandIn(body) || isExchangeStandIn(body)))
     return take(refusedBody(doubt, 'another message in its place'))
+  if (body && isKnown) return take({ state: 'here', uid, size: bytes, body })
   if (body && reportedSize !== null && isEstimate(wire, reportedSize, bytes)) {
     return take({ state: 'here', uid, size: bytes, body, announced: reportedSize })
   }

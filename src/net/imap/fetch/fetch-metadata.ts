@@ -22,6 +22,8 @@ export type Metadata = {
    * Gmail’s X-GM-MSGID. Null where there is none.
    */
   objectId: string | null
+  /** The server did not describe this message. */
+  isUnknown?: boolean
 }
 
 function itemsFor(wire: Wire): string {

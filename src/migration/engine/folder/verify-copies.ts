@@ -1,0 +1,167 @@
+import type { MigrationContext, MigrationNote } from '../context.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { readStatusWithSize } from '../../../net/imap/folders/mailbox.ts'
+import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
+import type { FolderCopier } from './folder-copier.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { readContents } from '../identify/content.ts'
+import { readRecords } from '../journal/copy-records.ts'
+import type { OpenFolder } from './open-folder.ts'
+import { FolderStop, Reopen } from '../stop.ts'
+import { uidsBelow } from './source-listing.ts'
+
+type Noting = (note: MigrationNote) => void
+
+/**
+ * Whether the counts of a folder that had only our copies prove that every message was stored in
+ * full: as many messages as were copied, with the sum of their sizes (RFC 8438).
+ * @throws ImapLost, and ImapRefused for a temporary rejection
+ */
+export async function areCopiesStored(wire: Wire, at: OpenFolder): Promise<boolean> {
+  const { destinationFolder, folderState, arrivals } = at
+  const { copied, bytes } = folderState.saved
+  const wasOurs = destinationFolder.opened.exists === copied - arrivals.count
+  if (!wasOurs || arrivals.hasOddDates || !wire.capabilities.has('STATUS=SIZE')) return false
+  const stored = await readStatusWithSize(wire, destinationFolder.name)
+  return (
+    stored.messages === copied &&
+    stored.size === bytes &&
+    stored.uidValidity === destinationFolder.opened.uidValidity
+  )
+}
+
+/**
+ * Verifies the copies by what the destination returns of them. A copy that it does not have counts as
+ * there where the copy of an equal message is, because some servers keep equal messages once;
+ * otherwise its message fails.
+ * @throws FolderStop when the destination has fewer messages than were copied; Reopen, ImapRefused,
+ *   ImapLost
+ */
+export async function verifyCopies(
+  pair: ConnectionPair,
+  at: OpenFolder,
+  copier: FolderCopier,
+  migration: MigrationContext,
+): Promise<void> {
+  const { destinationFolder, folderState } = at
+  await folderState.save()
+  const destination = await pair.destinationFolder(destinationFolder.name)
+  const source = await copier.reading(pair, at)
+  const { exists, uidValidity } = await destination.reopen()
+  if (uidValidity !== destinationFolder.opened.uidValidity)
+    throw new Reopen('The destination assigned new UIDs to its messages.')
+  const deviations = await compareStoredCopies(at.arrivals, source, destination)
+  at.doubtful.push(...deviations.missing.map(({ uid, to, bytes }) => ({ uid, to, size: bytes })))
+  if (!at.wasDone && exists < folderState.saved.copied)
+    await addLost(at, copier, destination, migration)
+  await settleDoubtful(at, copier, { source, destination }, migration)
+  requireCount(exists, at)
+  reportDeviations(deviations, at, copier, migration.note)
+}
+
+/** Finds copies of earlier runs that the destination does not have. */
+async function addLost(
+  at: OpenFolder,
+  { folder }: FolderCopier,
+  destination: Wire,
+  { journal }: MigrationContext,
+): Promise<void> {
+  const { folderState, doubtful } = at
+  const here = new Set(await uidsBelow(destination, 2 ** 32))
+  const known = new Set(doubtful.map(({ uid }) => uid))
+  for (const { uid, to, size } of readRecords(await journal.copies(folder.path, folderState.saved)))
+    if (to > 0 && !here.has(to) && !known.has(uid) && folderState.isOwnCopy(to))
+      doubtful.push({ uid, to, size })
+}
+
+/** Decides about copies that the destination does not have, or has as other copies. */
+async function settleDoubtful(
+  { doubtful, folderState, destinationFolder }: OpenFolder,
+  { folder }: FolderCopier,
+  { source, destination }: { source: Wire; destination: Wire },
+  { journal, note }: MigrationContext,
+): Promise<void> {
+  if (doubtful.length === 0) return
+  const here = new Set(await uidsBelow(destination, 2 ** 32))
+  const records = readRecords(await journal.copies(folder.path, folderState.saved))
+  for (let one = doubtful[0]; one; one = doubtful[0]) {
+    const { uid, to, size } = one
+    const record = records.get(uid)
+    const others = [...records].filter(
+      (other) => other.size === size && record?.messageId.equals(other.messageId) === true,
+    )
+    const twins = new Set([to, ...others.map((other) => other.to)])
+    const wanted = [...twins].filter((each) => here.has(each)).toSorted((a, b) => a - b)
+    const original = (await readContents(source, [{ uid, size }])).get(uid)
+    const stored = await readContents(destination, wanted.map((each) => ({ uid: each, size })))
+    const isThere = stored.values().some(({ loose }) => original?.loose.equals(loose) === true)
+    folderState.uncopied({ to: here.has(to) ? null : to, size })
+    if (isThere) {
+      folderState.skipped(uid, size)
+      note({ folder: folder.path, uid, message: MERGED })
+    } else
+      folderState.failed({
+        folder: folder.path,
+        uid,
+        messageId: null,
+        size,
+        code: 'verification',
+        message: `“${destinationFolder.path}” does not have this message, although the destination accepted it.`,
+        attempts: 1,
+      })
+    doubtful.shift()
+  }
+  await folderState.save()
+}
+
+const MERGED =
+  'The destination keeps equal messages once. It has this message as the copy of another.'
+
+function requireCount(
+  exists: number,
+  { destinationFolder, folderState, withoutUid, wasDone }: OpenFolder,
+): void {
+  const { copied } = folderState.saved
+  const before = destinationFolder.opened.exists
+  const isShort = withoutUid > 0 && exists < before + withoutUid
+  if (!isShort && (wasDone || exists >= copied)) return
+  const counts =
+    isShort
+      ? `${before} messages were there and ${withoutUid} were copied there`
+      : `${copied} were copied there`
+  throw new FolderStop(
+    'verification',
+    `“${destinationFolder.path}” has ${exists} messages, but ${counts}.`,
+  )
+}
+
+/**
+ * Reports differences.
+ * @throws FolderStop where the destination stored less of a message than was sent
+ */
+function reportDeviations(
+  { sizes, dates }: Deviations,
+  { destinationFolder }: OpenFolder,
+  copier: FolderCopier,
+  note: Noting,
+): void {
+  const { path: folder } = copier.folder
+  if (dates) {
+    const [sent, kept] = [dates.sent, dates.kept].map((moment) => new Date(moment).toISOString())
+    const message = `The destination changed the dates of ${dates.count} messages, for example to ${kept} instead of ${sent}.`
+    note({ folder, uid: dates.uid, message })
+  }
+  for (const { uid, sent, kept } of sizes) {
+    const lost = bytesBesideLineEnds(sent) - bytesBesideLineEnds(kept)
+    const counts = `${kept.bytes} bytes of ${sent.bytes} sent`
+    if (lost > 0) {
+      throw new FolderStop(
+        'verification',
+        `“${destinationFolder.path}” stores only a part of source message ${uid}: ${counts}.`,
+      )
+    }
+    const what = lost === 0 ? 'with other line ends' : 'with additions of its own'
+    note({ folder, uid, message: `The destination stores this message ${what}: ${counts}.` })
+  }
+}
+

@@ -1,0 +1,189 @@
+import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { readContents, type Content } from './content.ts'
+import { COVERED_BYTES, FINGERPRINT_BYTES, messageIdOf, shortenKey } from './fingerprint.ts'
+import { identify } from './identify.ts'
+
+/** A message of the destination. It is the counterpart of one message of the source at most. */
+type Candidate = {
+  uid: number
+  size: number | null
+  date: number | null
+  isTaken: boolean
+  /** Undefined until it was read, null where the server does not return it. */
+  content?: Pick<Content, 'loose' | 'fingerprint'> | null
+}
+
+/**
+ * Whether a message of the destination with other bytes is our own copy nevertheless: servers may add
+ * header fields or write the structure of a message anew.
+ */
+export type OwnCopyTest = (
+  row: Metadata,
+  copy: {
+    content: Content
+    /** Whether it has the same main header fields and the same beginning. */
+    isAlike: boolean
+    /** Whether no other message of the destination has its key. */
+    isOnly: boolean
+  },
+) => boolean
+
+/**
+ * Whether the destination has a message of the source: with the same content (`to` is its UID), or
+ * only one with the same Message-ID. A Message-ID alone is no identity: drafts and messages whose
+ * attachments were removed keep theirs.
+ */
+export type Match = { is: 'same'; to: number } | { is: 'other' }
+
+type MatchOptions = {
+  isOwnCopy?: OwnCopyTest
+  /** Whether only the same bytes count, beside line ends. */
+  isStrict?: boolean
+}
+
+/** Messages of a folder of the destination, by Message-ID, or by their beginning without one. */
+export class ExistingMessages {
+  readonly #byKey = new Map<string, Candidate[]>()
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(key: string, { uid, size, internalDate }: Metadata): void {
+    const short = shortenKey(key)
+    const known = this.#byKey.get(short)
+    const candidate = { uid, size, date: momentOf(internalDate), isTaken: false }
+    if (known) known.push(candidate)
+    else this.#byKey.set(short, [candidate])
+    this.#count += 1
+  }
+
+  /** Takes the counterpart of a message that was found there before, without reading either. */
+  takeKnown(key: string, { size }: Metadata): void {
+    const free = this.#candidates(key).filter(({ isTaken }) => !isTaken)
+    const [candidate] = [...free.filter((each) => each.size === size), ...free]
+    if (candidate) candidate.isTaken = true
+  }
+
+  /**
+   * Finds the messages that are there, by UID. Equal messages are counted: two of the source need
+   * two of the destination. Messages with the same Message-ID are read on both sides; unless
+   * `isStrict`, large ones with the same size and date are not.
+   * @param rows with ascending UIDs
+   * @param source with the folder open
+   * @param destination with the folder open
+   * @throws ImapRefused, ImapLost
+   */
+  async match(
+    rows: readonly Metadata[],
+    source: Wire,
+    destination: Wire,
+    { isOwnCopy = () => false, isStrict = false }: MatchOptions = {},
+  ): Promise<Map<number, Match>> {
+    const named = rows.filter((row) => this.#hasCandidates(messageIdOf(row.messageIds)))
+    const nameless = this.#count === 0 ? [] : rows.filter((row) => isNameless(row))
+    const doubtful = named.filter(
+      (row) => isStrict || !this.#candidatesOf(row).some((one) => isSure(row, one)),
+    )
+    const contents = await readContents(source, [...doubtful, ...nameless])
+    const keys = new Map<number, string>()
+    for (const row of [...named, ...nameless]) {
+      const key = messageIdOf(row.messageIds) ?? contents.get(row.uid)?.fingerprint ?? null
+      if (key !== null && this.#hasCandidates(key)) keys.set(row.uid, key)
+    }
+    const concerned = rows.filter(({ uid }) => keys.has(uid))
+    const compared = concerned.filter(({ uid }) => contents.has(uid))
+    await readCandidates(
+      destination,
+      compared.flatMap(({ uid }) => this.#candidates(keys.get(uid) as string)),
+    )
+    const matches = new Map<number, Match>()
+    for (const row of concerned) {
+      const candidates = this.#candidates(keys.get(row.uid) as string)
+      const match = take(row, contents.get(row.uid), candidates, { isOwnCopy, isStrict })
+      if (match) matches.set(row.uid, match)
+    }
+    return matches
+  }
+
+  #candidatesOf({ messageIds }: Metadata): readonly Candidate[] {
+    return this.#candidates(messageIdOf(messageIds) ?? '')
+  }
+
+  #candidates(key: string): readonly Candidate[] {
+    return this.#byKey.get(shortenKey(key)) ?? []
+  }
+
+  #hasCandidates(key: string | null): boolean {
+    return key !== null && this.#byKey.has(shortenKey(key))
+  }
+}
+
+function isNameless({ messageIds }: Metadata): boolean {
+  return messageIdOf(messageIds) === null
+}
+
+function take(
+  row: Metadata,
+  content: Content | undefined,
+  candidates: readonly Candidate[],
+  { isOwnCopy, isStrict }: Required<MatchOptions>,
+): Match | null {
+  const isOnly = candidates.length === 1
+  const equal = candidates.filter((one) =>
+    content ? one.content?.loose.equals(content.loose) === true : !isStrict && isSure(row, one),
+  )
+  const like = candidates.filter(({ content: its }) => {
+    if (!content || !its) return false
+    const isAlike = its.fingerprint === content.fingerprint
+    return (isAlike && !isStrict && isCovered(row)) || isOwnCopy(row, { content, isAlike, isOnly })
+  })
+  const free = [...equal, ...like].find(({ isTaken }) => !isTaken)
+  if (free) {
+    free.isTaken = true
+    return { is: 'same', to: free.uid }
+  }
+  // A further equal message of the source is copied. A message without Message-ID shares only its
+  // beginning with another one, which identifies nothing.
+  return equal.length > 0 || isNameless(row) ? null : { is: 'other' }
+}
+
+/** Whether the beginning of a message without Message-ID is all of its text. */
+function isCovered(row: Metadata): boolean {
+  return isNameless(row) && row.size !== null && row.size < COVERED_BYTES
+}
+
+/** A large message with the same Message-ID, size and date is not read. */
+function isSure({ size, internalDate }: Metadata, candidate: Candidate): boolean {
+  if (size === null || size <= FINGERPRINT_BYTES || candidate.size !== size) return false
+  const date = momentOf(internalDate)
+  return date !== null && date === candidate.date
+}
+
+async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Promise<void> {
+  const unread = [...new Set(candidates)].filter(({ content }) => content === undefined)
+  unread.sort((a, b) => a.uid - b.uid)
+  const contents = await readContents(wire, unread)
+  for (const candidate of unread) {
+    candidate.content = contents.get(candidate.uid) ?? null
+  }
+}
+
+function momentOf(date: string | null): number | null {
+  return date === null ? null : epochMsOf(date)
+}
+
+/**
+ * Lists the messages of the open mailbox.
+ * @param before only messages with a smaller UID
+ * @throws ImapRefused, ImapLost
+ */
+export async function listExisting(wire: Wire, before: number): Promise<ExistingMessages> {
+  const existing = new ExistingMessages()
+  if (before <= 1) return existing
+  for await (const { key, row } of identify(wire, 1, before - 1)) existing.add(key, row)
+  return existing
+}
