@@ -4,7 +4,7 @@ import { fetchBodies } from '../../net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata, type Metadata } from '../../net/imap/fetch/fetch-metadata.ts'
 import type { Wire } from '../../net/imap/connection/wire.ts'
 import { readContent } from '../engine/identify/content.ts'
-import { messageIdOf } from '../engine/identify/fingerprint.ts'
+import { contentFingerprint, messageIdOf } from '../engine/identify/fingerprint.ts'
 import type { ProofLevel } from './document.ts'
 import { MessageList, type ListedMessage } from './message-list.ts'
 
@@ -48,8 +48,8 @@ export async function readMessages(
     if (fetched.state === 'refused') unreadable.push(fetched.uid)
     else {
       const { message } = found
-      const { exact, loose, fingerprint } = await readContent(fetched.body)
-      const id = found.id ?? sha256(fingerprint())
+      const { exact, loose, head } = await readContent(fetched.body)
+      const id = found.id ?? sha256(contentFingerprint(head()))
       if (level === 'full') messages.add({ ...message, size: fetched.size }, { exact, loose, id })
       else messages.add(message, { exact: headerKey(message, id), loose: id, id })
     }

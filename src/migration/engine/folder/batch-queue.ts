@@ -1,4 +1,4 @@
-import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { fetchMetadata, undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { IMAP_LIMITS as WIRE } from '../../../net/imap/limits.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
@@ -75,7 +75,7 @@ export function createBatchQueue({
   async function scan({ reading, choose }: QueueWorker): Promise<void> {
     const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
     const found = known?.has(segment[0] ?? 0) ? known : await fetchSegment(reading, segment)
-    const chosen = await choose(segment.map((uid) => found.get(uid) ?? unknownMetadata(uid)))
+    const chosen = await choose(segment.map((uid) => found.get(uid) ?? undescribed(uid)))
     scanned += segment.length
     rows.push(...chosen)
   }
@@ -146,13 +146,4 @@ async function fetchSegment(
   for (const uid of segment.filter((one) => !found.has(one)))
     for await (const row of fetchMetadata(await reading(), uid, uid)) found.set(row.uid, row)
   return found
-}
-
-/**
- * A server may omit messages that it cannot describe. The fetch of the body shows whether they still
- * exist.
- */
-function unknownMetadata(uid: number): Metadata {
-  const nothing = { flags: [], internalDate: null, size: null, messageIds: [], objectId: null }
-  return { uid, ...nothing, isUnknown: true }
 }

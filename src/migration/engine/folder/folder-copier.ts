@@ -71,18 +71,19 @@ export class FolderCopier {
     const { existing, folderState, copiedDigests, destinationFolder } = at
     const wanted = rows.filter((row) => passesFilter(row, filter))
     const isOwnCopy: OwnCopyTest = (_, { content, isAlike }) =>
-      at.isRematch && (isAlike || copiedDigests.has(content.exact.toString('hex')))
+      isAlike || copiedDigests.has(content.exact.toString('hex'))
     const matches = existing && (await existing.match(
       wanted,
       await this.reading(pair, at),
       await pair.destinationFolder(destinationFolder.name),
-      { isOwnCopy },
+      { isOwnCopy: at.isRematch ? isOwnCopy : null },
     ))
     for (const { uid, size } of rows.filter((row) => !wanted.includes(row)))
       folderState.gone(uid, size ?? 0)
     return wanted.filter((row) => {
       const match = matches?.get(row.uid)
-      if (!match || (match.is === 'other' && !deduplicate)) return true
+      // Of equal messages, as many are copied as the source has more.
+      if (!match || match.is === 'repeated' || (match.is === 'other' && !deduplicate)) return true
       if (match.is === 'same') recordExisting(at, row)
       else {
         folderState.skippedDiffering(row.uid, row.size ?? 0)

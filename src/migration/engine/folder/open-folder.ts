@@ -21,7 +21,7 @@ import { FolderState } from '../journal/folder-state.ts'
 import { settledAll } from '../settled-all.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { settledUidNext } from './reconcile.ts'
-import { listSource, NOTHING_LISTED, type SourceListing } from './source-listing.ts'
+import { listSource, NOTHING_LISTED, type SourceListing } from './list-messages.ts'
 import {
   openDestinationFolder,
   type DestinationFolders,
@@ -41,8 +41,6 @@ export type OpenFolder = {
   arrivals: StoredCopies
   /** Copies that the destination does not have, or says to have as other copies, for `verify`. */
   doubtful: { uid: number; to: number; size: number }[]
-  /** Copies since the folder was opened whose UIDs the destination did not report. */
-  withoutUid: number
   /** Messages of the destination that may be messages of the source; null where none count. */
   existing: ExistingMessages | null
   /** Whether an earlier run has verified the folder. Copies may have been deleted since. */
@@ -99,6 +97,7 @@ export async function openFolder(
     deps.withNewMail && !deps.sync ? await highestModseq(source, folder.pathAsListed) : null
   const blank = {
     ...(await blankFor(folder, opened, source, destinationFolder, destination)),
+    destinationMessages: destinationFolder.opened.exists,
     sourceModseq,
   }
   const isSame = saved !== null && isSameMailbox(saved, blank)
@@ -121,8 +120,9 @@ export async function openFolder(
   const isAsked = folderState.start(uids, isCounted).length > 0 && (isRematch || deps.deduplicate)
   if (isAsked && isRematch && saved.intents.length > 0)
     await settledUidNext(destination, destinationFolder.name, deps)
-  const before = isRematch ? 2 ** 32 : initial.destinationUidNext
-  const existing = isAsked ? await listExisting(destination, before) : null
+  const existing = isAsked
+    ? await listExisting(destination, destinationFolder.name, isRematch ? {} : { before: initial.destinationUidNext })
+    : null
   if (existing && folderState.skippedCount > 0)
     await takeExisting(existing, folderState, source, initial.sourceUidNext)
   const copiedDigests = new Set<string>()
@@ -146,7 +146,6 @@ export async function openFolder(
     knownBelow,
     arrivals,
     doubtful: [],
-    withoutUid: 0,
     ...listed,
     existing,
     wasDone: isSame && saved.isDone,

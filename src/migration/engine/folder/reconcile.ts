@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readStatus } from '../../../net/imap/folders/mailbox.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
-import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { FolderStop } from '../stop.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
-import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { fetchMetadata, undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { WaitTimes } from '../../limits.ts'
-import { ExistingMessages, type OwnCopyTest } from '../identify/existing-messages.ts'
+import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
 import { identify } from '../identify/identify.ts'
 import type { FolderState } from '../journal/folder-state.ts'
@@ -28,7 +29,7 @@ export async function reconcile(
   if (!open) return folderState.clearIntents()
   const uidNext = await settledUidNext(destination, name, deps)
   if (uidNext === null || uidNext > open.uidNext)
-    await match(folderState, open, await source(), destination)
+    await match(folderState, open, await source(), { destination, name })
   await folderState.clearIntents()
 }
 
@@ -53,9 +54,15 @@ async function match(
   folderState: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
   source: Wire,
-  destination: MailboxView,
+  { destination, name }: { destination: MailboxView; name: ByteString },
 ): Promise<void> {
-  const arrived = await listArrivals(folderState, destination, uidNext)
+  const isNew = (uid: number) => !folderState.isOwnCopy(uid)
+  const arrived = await listExisting(destination, name, { from: uidNext }, isNew)
+  if (arrived.unreadable > 0)
+    throw new FolderStop(
+      'not_listed',
+      `The destination does not return ${arrived.unreadable} messages that arrived in “${decodeMailbox(name)}”: which ones were stored cannot be decided.`,
+    )
   if (arrived.count === 0) return
   const unknown = new Set(uids)
   const tellsUids = destination.capabilities.has('UIDPLUS')
@@ -66,6 +73,8 @@ async function match(
   const rows: Metadata[] = []
   for await (const row of fetchMetadata(source, uids[0] ?? 1, uids.at(-1) ?? 1))
     if (unknown.has(row.uid)) rows.push(row)
+  const described = new Set(rows.map(({ uid }) => uid))
+  rows.push(...uids.filter((uid) => !described.has(uid)).map(undescribed))
   rows.sort((a, b) => a.uid - b.uid)
   const ids = Map.groupBy(rows, ({ messageIds }) => messageIdOf(messageIds))
   // A server may store other bytes than it received: then the only message with this Message-ID that
@@ -76,22 +85,8 @@ async function match(
   for (const row of rows) {
     const match = matches.get(row.uid)
     const copy = { uid: row.uid, size: row.size ?? 0, row }
-    if (match?.is === 'same') folderState.copied([{ ...copy, to: tellsUids ? match.to : null }])
+    if (match?.is !== 'same') continue
+    folderState.copied([{ ...copy, to: tellsUids ? match.to : null }])
+    if (!tellsUids) folderState.withoutUid += 1
   }
-}
-
-/** Lists new messages of the destination, with ascending UIDs, in the order of the APPENDs. */
-async function listArrivals(
-  folderState: FolderState,
-  destination: MailboxView,
-  from: number,
-): Promise<ExistingMessages> {
-  const { exists, uidNext } = await destination.reopen()
-  const arrived = new ExistingMessages()
-  if (exists === 0) return arrived
-  const last = uidNext === null ? 2 ** 32 - 1 : uidNext - 1
-  const isNew = (uid: number) => !folderState.isOwnCopy(uid)
-  const found = await Array.fromAsync(identify(destination, from, last, isNew))
-  for (const { key, row } of found.toSorted((a, b) => a.uid - b.uid)) arrived.add(key, row)
-  return arrived
 }

@@ -97,7 +97,7 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   const { at, migration, folder } = deps
   if (to !== null && at.folderState.isOwnCopy(to)) return recordMerged(outcome, to, deps)
   at.folderState.copied([{ uid: row.uid, to, size, row, digest }])
-  if (to === null) at.withoutUid += 1
+  if (to === null) at.folderState.withoutUid += 1
   const { path: destination } = at.destinationFolder
   migration.onCopied({ folder, uid: row.uid, destination, to, size })
   if (migration.sync) migration.sync.changes.copied += 1

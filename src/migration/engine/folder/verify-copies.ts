@@ -1,14 +1,17 @@
 import type { MigrationContext, MigrationNote } from '../context.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { readStatusWithSize } from '../../../net/imap/folders/mailbox.ts'
 import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
 import type { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { readContents } from '../identify/content.ts'
+import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { readRecords } from '../journal/copy-records.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import { uidsBelow } from './source-listing.ts'
+import { listWhole } from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 
@@ -55,6 +58,7 @@ export async function verifyCopies(
   if (!at.wasDone && exists < folderState.saved.copied)
     await addLost(at, copier, destination, migration)
   await settleDoubtful(at, copier, { source, destination }, migration)
+  if (isShort(exists, at)) await failUnstored(at, copier, { source, destination }, migration)
   requireCount(exists, at)
   reportDeviations(deviations, at, copier, migration.note)
 }
@@ -63,11 +67,11 @@ export async function verifyCopies(
 async function addLost(
   at: OpenFolder,
   { folder }: FolderCopier,
-  destination: Wire,
+  destination: MailboxView,
   { journal }: MigrationContext,
 ): Promise<void> {
-  const { folderState, doubtful } = at
-  const here = new Set(await uidsBelow(destination, 2 ** 32))
+  const { folderState, doubtful, destinationFolder } = at
+  const here = new Set(await listWhole(destination, destinationFolder.name))
   const known = new Set(doubtful.map(({ uid }) => uid))
   for (const { uid, to, size } of readRecords(await journal.copies(folder.path, folderState.saved)))
     if (to > 0 && !here.has(to) && !known.has(uid) && folderState.isOwnCopy(to))
@@ -78,11 +82,11 @@ async function addLost(
 async function settleDoubtful(
   { doubtful, folderState, destinationFolder }: OpenFolder,
   { folder }: FolderCopier,
-  { source, destination }: { source: Wire; destination: Wire },
+  { source, destination }: { source: Wire; destination: MailboxView },
   { journal, note }: MigrationContext,
 ): Promise<void> {
   if (doubtful.length === 0) return
-  const here = new Set(await uidsBelow(destination, 2 ** 32))
+  const here = new Set(await listWhole(destination, destinationFolder.name))
   const records = readRecords(await journal.copies(folder.path, folderState.saved))
   for (let one = doubtful[0]; one; one = doubtful[0]) {
     const { uid, to, size } = one
@@ -95,20 +99,12 @@ async function settleDoubtful(
     const original = (await readContents(source, [{ uid, size }])).get(uid)
     const stored = await readContents(destination, wanted.map((each) => ({ uid: each, size })))
     const isThere = stored.values().some(({ loose }) => original?.loose.equals(loose) === true)
-    folderState.uncopied({ to: here.has(to) ? null : to, size })
+    folderState.uncopied({ to, size, isTwin: here.has(to) })
     if (isThere) {
       folderState.skipped(uid, size)
       note({ folder: folder.path, uid, message: MERGED })
     } else
-      folderState.failed({
-        folder: folder.path,
-        uid,
-        messageId: null,
-        size,
-        code: 'verification',
-        message: `“${destinationFolder.path}” does not have this message, although the destination accepted it.`,
-        attempts: 1,
-      })
+      folderState.failed(notStored(folder.path, one, destinationFolder.path))
     doubtful.shift()
   }
   await folderState.save()
@@ -117,21 +113,65 @@ async function settleDoubtful(
 const MERGED =
   'The destination keeps equal messages once. It has this message as the copy of another.'
 
-function requireCount(
-  exists: number,
-  { destinationFolder, folderState, withoutUid, wasDone }: OpenFolder,
-): void {
-  const { copied } = folderState.saved
-  const before = destinationFolder.opened.exists
-  const isShort = withoutUid > 0 && exists < before + withoutUid
-  if (!isShort && (wasDone || exists >= copied)) return
+/**
+ * Decides about copies without a known UID where the destination has fewer messages than it should:
+ * those that it does not have fail.
+ */
+async function failUnstored(
+  at: OpenFolder,
+  { folder }: FolderCopier,
+  { source, destination }: { source: Wire; destination: MailboxView },
+  { journal, note }: MigrationContext,
+): Promise<void> {
+  const { folderState, destinationFolder } = at
+  const { saved } = folderState
+  const existing = await listExisting(destination, destinationFolder.name, {})
+  const sizes = new Map<number, number>()
+  for (const { uid, to, size } of readRecords(await journal.copies(folder.path, saved)))
+    if (to === 0 && !folderState.isRecorded(uid)) sizes.set(uid, size)
+  const rows = (
+    await Array.fromAsync(fetchMetadata(source, 1, folderState.sourceUidNext - 1))
+  ).filter(({ uid }) => sizes.has(uid))
+  rows.sort((a, b) => a.uid - b.uid)
+  const isOwnCopy: OwnCopyTest = (_, { isAlike }) => isAlike
+  if (existing.unreadable > 0) return
+  const matches = await existing.match(rows, source, destination, { isOwnCopy })
+  for (const { uid } of rows) {
+    const match = matches.get(uid)
+    if (match?.is === 'same' && match.to >= saved.destinationUidNext) continue
+    const size = sizes.get(uid) ?? 0
+    folderState.uncopied({ to: null, size })
+    if (match?.is === 'same' || match?.is === 'repeated') {
+      folderState.skipped(uid, size)
+      note({ folder: folder.path, uid, message: MERGED })
+    } else folderState.failed(notStored(folder.path, { uid, size }, destinationFolder.path))
+  }
+  // Others were deleted at the source since, or the source does not describe them.
+  folderState.withoutUid = sizes.size - rows.length
+}
+
+function notStored(folder: string, { uid, size }: { uid: number; size: number }, path: string) {
+  const message = `“${path}” does not have this message, although the destination accepted it.`
+  return { folder, uid, messageId: null, size, code: 'verification', message, attempts: 1 }
+}
+
+function isShort(exists: number, { folderState, wasDone }: OpenFolder): boolean {
+  const { copied, destinationMessages = 0, withoutUid = 0 } = folderState.saved
+  return (
+    (withoutUid > 0 && exists < destinationMessages + withoutUid) || (!wasDone && exists < copied)
+  )
+}
+
+function requireCount(exists: number, at: OpenFolder): void {
+  if (!isShort(exists, at)) return
+  const { copied, destinationMessages = 0, withoutUid = 0 } = at.folderState.saved
   const counts =
-    isShort
-      ? `${before} messages were there and ${withoutUid} were copied there`
+    withoutUid > 0
+      ? `${destinationMessages} messages were there and ${withoutUid} were copied there`
       : `${copied} were copied there`
   throw new FolderStop(
     'verification',
-    `“${destinationFolder.path}” has ${exists} messages, but ${counts}.`,
+    `“${at.destinationFolder.path}” has ${exists} messages, but ${counts}.`,
   )
 }
 

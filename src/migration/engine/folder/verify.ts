@@ -6,7 +6,7 @@ import { ENGINE_LIMITS } from '../../limits.ts'
 import { settledAll } from '../settled-all.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop } from '../stop.ts'
-import { recount } from './source-listing.ts'
+import { recount } from './list-messages.ts'
 import { areCopiesStored, verifyCopies } from './verify-copies.ts'
 
 /**

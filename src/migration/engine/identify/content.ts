@@ -1,8 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
 import { fetchBodies, type Body, type WantedMessage } from '../../../net/imap/fetch/fetch-bodies.ts'
+import { messageIdsOf } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
-import { contentFingerprint, FINGERPRINT_BYTES } from './fingerprint.ts'
+import { contentFingerprint, FINGERPRINT_BYTES, messageIdOf } from './fingerprint.ts'
 
 /** What identifies the content of a message. */
 export type Content = {
@@ -12,12 +13,14 @@ export type Content = {
   loose: Buffer
   /** `contentFingerprint` of its beginning. */
   fingerprint: string
+  /** Its Message-ID, without one its fingerprint. */
+  key: string
 }
 
 /** Reads a body to its end. */
 export async function readContent(
   body: Body,
-): Promise<Omit<Content, 'fingerprint'> & { fingerprint: () => string }> {
+): Promise<Pick<Content, 'exact' | 'loose'> & { head: () => Buffer }> {
   const [exact, loose] = [createHash('sha256'), createHash('sha256')]
   const head: Buffer[] = []
   let headBytes = 0
@@ -31,7 +34,7 @@ export async function readContent(
   return {
     exact: exact.digest(),
     loose: loose.digest(),
-    fingerprint: () => contentFingerprint(Buffer.concat(head)),
+    head: () => Buffer.concat(head),
   }
 }
 
@@ -48,11 +51,17 @@ export async function readContents(
   if (wanted.length === 0) return contents
   for await (const fetched of fetchBodies(wire, wanted)) {
     if (fetched.state !== 'here') continue
-    const content = await readContent(fetched.body)
-    contents.set(fetched.uid, { ...content, fingerprint: content.fingerprint() })
+    const { exact, loose, head } = await readContent(fetched.body)
+    contents.set(fetched.uid, { exact, loose, ...keysOf(head()) })
     if (Buffer.isBuffer(fetched.body)) freeBuffer(fetched.body)
   }
   return contents
+}
+
+function keysOf(head: Buffer): Pick<Content, 'fingerprint' | 'key'> {
+  const fingerprint = contentFingerprint(head)
+  const [header = ''] = head.toString('latin1').split(/\r?\n\r?\n/, 1)
+  return { fingerprint, key: messageIdOf(messageIdsOf(header)) ?? fingerprint }
 }
 
 const RETURN = 0x0d

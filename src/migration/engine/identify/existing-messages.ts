@@ -1,9 +1,12 @@
-import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
+import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { listWhole } from '../folder/list-messages.ts'
 import { readContents, type Content } from './content.ts'
 import { COVERED_BYTES, FINGERPRINT_BYTES, messageIdOf, shortenKey } from './fingerprint.ts'
-import { identify } from './identify.ts'
+import { identify, type IdentifiedMessage } from './identify.ts'
 
 /** A message of the destination. It is the counterpart of one message of the source at most. */
 type Candidate = {
@@ -31,14 +34,15 @@ export type OwnCopyTest = (
 ) => boolean
 
 /**
- * Whether the destination has a message of the source: with the same content (`to` is its UID), or
- * only one with the same Message-ID. A Message-ID alone is no identity: drafts and messages whose
- * attachments were removed keep theirs.
+ * Whether the destination has a message of the source: with the same content (`to` is its UID), as
+ * the counterpart of another, equal one (`repeated`), or only one with the same Message-ID. A
+ * Message-ID alone is no identity: drafts and messages whose attachments were removed keep theirs.
  */
-export type Match = { is: 'same'; to: number } | { is: 'other' }
+export type Match = { is: 'same'; to: number } | { is: 'repeated' } | { is: 'other' }
 
 type MatchOptions = {
-  isOwnCopy?: OwnCopyTest
+  /** Without it, only the same content counts. */
+  isOwnCopy?: OwnCopyTest | null
   /** Whether only the same bytes count, beside line ends. */
   isStrict?: boolean
 }
@@ -47,6 +51,8 @@ type MatchOptions = {
 export class ExistingMessages {
   readonly #byKey = new Map<string, Candidate[]>()
   #count = 0
+  /** Messages that the server lists and does not return. Whatever they are, it is not known. */
+  unreadable = 0
 
   get count(): number {
     return this.#count
@@ -81,7 +87,7 @@ export class ExistingMessages {
     rows: readonly Metadata[],
     source: Wire,
     destination: Wire,
-    { isOwnCopy = () => false, isStrict = false }: MatchOptions = {},
+    { isOwnCopy = null, isStrict = false }: MatchOptions = {},
   ): Promise<Map<number, Match>> {
     const named = rows.filter((row) => this.#hasCandidates(messageIdOf(row.messageIds)))
     const nameless = this.#count === 0 ? [] : rows.filter((row) => isNameless(row))
@@ -91,7 +97,7 @@ export class ExistingMessages {
     const contents = await readContents(source, [...doubtful, ...nameless])
     const keys = new Map<number, string>()
     for (const row of [...named, ...nameless]) {
-      const key = messageIdOf(row.messageIds) ?? contents.get(row.uid)?.fingerprint ?? null
+      const key = messageIdOf(row.messageIds) ?? contents.get(row.uid)?.key ?? null
       if (key !== null && this.#hasCandidates(key)) keys.set(row.uid, key)
     }
     const concerned = rows.filter(({ uid }) => keys.has(uid))
@@ -133,22 +139,31 @@ function take(
   { isOwnCopy, isStrict }: Required<MatchOptions>,
 ): Match | null {
   const isOnly = candidates.length === 1
+  const isSized = (one: Candidate) => one.size === row.size
+  // The source does not return it now. A copy of ours is found nevertheless.
+  if (!content && isOwnCopy) return takeFirst([...candidates.filter(isSized), ...candidates])
+  if (!content && (isStrict || !candidates.some((one) => isSure(row, one)))) return null
   const equal = candidates.filter((one) =>
-    content ? one.content?.loose.equals(content.loose) === true : !isStrict && isSure(row, one),
+    content ? one.content?.loose.equals(content.loose) === true : isSure(row, one),
   )
   const like = candidates.filter(({ content: its }) => {
     if (!content || !its) return false
     const isAlike = its.fingerprint === content.fingerprint
-    return (isAlike && !isStrict && isCovered(row)) || isOwnCopy(row, { content, isAlike, isOnly })
+    return (isAlike && !isStrict && isCovered(row)) || isOwnCopy?.(row, { content, isAlike, isOnly }) === true
   })
-  const free = [...equal, ...like].find(({ isTaken }) => !isTaken)
-  if (free) {
-    free.isTaken = true
-    return { is: 'same', to: free.uid }
-  }
-  // A further equal message of the source is copied. A message without Message-ID shares only its
-  // beginning with another one, which identifies nothing.
-  return equal.length > 0 || isNameless(row) ? null : { is: 'other' }
+  const match = takeFirst([...equal, ...like])
+  if (match) return match
+  if (equal.length > 0) return { is: 'repeated' }
+  // A message without Message-ID shares only its beginning with another one, which identifies
+  // nothing.
+  return isNameless(row) ? null : { is: 'other' }
+}
+
+function takeFirst(candidates: readonly Candidate[]): Match | null {
+  const free = candidates.find(({ isTaken }) => !isTaken)
+  if (!free) return null
+  free.isTaken = true
+  return { is: 'same', to: free.uid }
 }
 
 /** Whether the beginning of a message without Message-ID is all of its text. */
@@ -172,18 +187,41 @@ async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Pro
   }
 }
 
+/** By its metadata, or by its body where the server does not describe it. */
+async function identifyAlone(
+  view: MailboxView,
+  uid: number,
+): Promise<Pick<IdentifiedMessage, 'uid' | 'key' | 'row'>[]> {
+  const described = await Array.fromAsync(identify(view, uid, uid))
+  if (described.length > 0) return described
+  const content = (await readContents(view, [{ uid, size: null }])).get(uid)
+  return content ? [{ uid, key: content.key, row: undescribed(uid) }] : []
+}
+
 function momentOf(date: string | null): number | null {
   return date === null ? null : epochMsOf(date)
 }
 
 /**
- * Lists the messages of the open mailbox.
- * @param before only messages with a smaller UID
- * @throws ImapRefused, ImapLost
+ * Lists the messages of the open mailbox, by ascending UIDs. One that the server omits is asked for
+ * alone: it would be copied a second time.
+ * @param uids `from` the first UID, `before` the one after the last
+ * @throws FolderStop when it lists fewer than it claims to have, ImapRefused, ImapLost
  */
-export async function listExisting(wire: Wire, before: number): Promise<ExistingMessages> {
+export async function listExisting(
+  view: MailboxView,
+  name: ByteString,
+  { from = 1, before = 2 ** 32 }: { from?: number; before?: number },
+  isWanted: (uid: number) => boolean = () => true,
+): Promise<ExistingMessages> {
   const existing = new ExistingMessages()
-  if (before <= 1) return existing
-  for await (const { key, row } of identify(wire, 1, before - 1)) existing.add(key, row)
+  if (before <= from) return existing
+  const listed = (await listWhole(view, name)).filter((uid) => uid >= from && uid < before)
+  const found = await Array.fromAsync(identify(view, from, before - 1, isWanted))
+  const known = new Set(found.map(({ uid }) => uid))
+  for (const uid of listed.filter((one) => isWanted(one) && !known.has(one)))
+    found.push(...(await identifyAlone(view, uid)))
+  for (const { key, row } of found.toSorted((a, b) => a.uid - b.uid)) existing.add(key, row)
+  existing.unreadable = listed.filter(isWanted).length - existing.count
   return existing
 }

@@ -3,7 +3,7 @@ import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-meta
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
 import { readContent } from './content.ts'
-import { messageIdOf } from './fingerprint.ts'
+import { contentFingerprint, messageIdOf } from './fingerprint.ts'
 
 /** A message and the key that identifies it on both sides. */
 export type IdentifiedMessage = { uid: number; key: string; size: number; row: Metadata }
@@ -38,7 +38,7 @@ async function* identifyByContent(wire: Wire, rows: Metadata[]): AsyncGenerator<
     const row = byUid.get(uid)
     if (fetched.state !== 'here' || !row) continue
     const { body, size } = fetched
-    const key = (await readContent(body)).fingerprint()
+    const key = contentFingerprint((await readContent(body)).head())
     if (Buffer.isBuffer(body)) freeBuffer(body)
     yield { uid, key, size, row }
   }

@@ -17,6 +17,9 @@ export type CopiedMessage = {
   digest?: Buffer | null | undefined
 }
 
+/** `isTwin`: the destination has the copy of another message under this UID. */
+type UncopiedMessage = { to: number | null; size: number; isTwin?: boolean }
+
 export type OpenIntent = {
   /** Ends a batch. It is unknown whether these messages arrived. */
   conclude(unknown: readonly number[]): void
@@ -175,9 +178,18 @@ export class FolderState {
     }
   }
 
+  /** The number of copies whose UIDs the destination did not report and that were not found yet. */
+  get withoutUid(): number {
+    return this.#saved.withoutUid ?? 0
+  }
+
+  set withoutUid(count: number) {
+    this.#saved.withoutUid = count
+  }
+
   /** A copy turned out not to be there. Another outcome of its message must follow. */
-  uncopied({ to, size }: { to: number | null; size: number }): void {
-    if (to !== null) this.#ownCopies.delete(to)
+  uncopied({ to, size, isTwin = false }: UncopiedMessage): void {
+    if (to !== null && !isTwin) this.#ownCopies.delete(to)
     this.#saved.copied -= 1
     this.#saved.bytes -= size
   }
@@ -275,6 +287,7 @@ export class FolderState {
     this.#saved.sourceModseq = sourceModseq
     this.#saved.seen = seen
     this.#saved.isDone = true
+    this.withoutUid = 0
     await this.save()
   }
 

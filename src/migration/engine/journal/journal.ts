@@ -16,11 +16,17 @@ export type SavedFolder = {
   sourceUidNext: number
   /** Destination messages below this UID were there before the migration. */
   destinationUidNext: number
+  /**
+   * Messages that the destination had then, and copies since whose UIDs it did not report: it must
+   * have both.
+   */
+  destinationMessages?: number
+  withoutUid?: number
   /** Every source message up to this UID is processed, except those in `again`. */
   lastUid: number
   /** Processed messages above `lastUid`. */
   beyond: string
-  /** Failed messages to retry, at or below `lastUid`. */
+  /** Failed messages to retry. */
   again: string
   /** Source messages that the destination already had. */
   there: string

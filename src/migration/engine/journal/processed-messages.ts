@@ -2,8 +2,8 @@ import type { SavedFolder } from './journal.ts'
 import { parseUidSet, type UidSet } from './uid-set.ts'
 
 /**
- * The processed messages of a folder: every message up to `lastUid` except those to retry, and
- * single ones above it. The set stays small, because `lastUid` follows the messages in order.
+ * The processed messages of a folder: every message up to `lastUid` and single ones above it, except
+ * those to retry. The set stays small, because `lastUid` follows the messages in order.
  */
 export class ProcessedMessages {
   lastUid: number
@@ -70,15 +70,15 @@ export class ProcessedMessages {
   }
 
   has(uid: number): boolean {
-    return uid <= this.lastUid ? !this.#again.has(uid) : this.#beyond.has(uid)
+    return !this.#again.has(uid) && (uid <= this.lastUid || this.#beyond.has(uid))
   }
 
   /** Adds a message; false when it was processed already. */
   add(uid: number): boolean {
     if (this.has(uid)) return false
     this.left -= 1
-    if (uid <= this.lastUid) this.#again.delete(uid)
-    else this.#beyond.add(uid)
+    this.#again.delete(uid)
+    if (uid > this.lastUid) this.#beyond.add(uid)
     this.#advance()
     return true
   }

@@ -1,7 +1,7 @@
 import { fetchFlags } from '../../../net/imap/fetch/fetch-flags.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { uidsBelow } from '../folder/source-listing.ts'
+import { uidsBelow } from '../folder/list-messages.ts'
 import {
   flagBits,
   readRecords,

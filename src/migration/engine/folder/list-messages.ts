@@ -9,8 +9,10 @@ import {
   searchUids,
   type OpenedMailbox,
 } from '../../../net/imap/folders/mailbox.ts'
+import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import { settledAll } from '../settled-all.ts'
+import { FolderStop } from '../stop.ts'
 
 /** The messages of the source, as far as their listing is known. */
 export type SourceListing = {
@@ -54,28 +56,43 @@ export async function listSource(
 }
 
 /**
- * Lists all messages of the source in every way, until they agree. They were expunged meanwhile, or
+ * Lists all messages of a folder in every way, until they agree. They were expunged meanwhile, or
  * the server omits some: SEARCH of several servers returns up to 100 or 1,000 messages only, and
  * FETCH of others leaves out what it cannot read.
  * @returns what it has, and the largest number that it claims to have
  * @throws ImapRefused, ImapLost
  */
 export async function recount(
-  source: MailboxView,
-  pathAsListed: Folder['pathAsListed'],
+  view: MailboxView,
+  name: ByteString,
 ): Promise<{ uids: number[]; claimed: number }> {
   for (let tries = 1; ; tries++) {
-    const { exists } = await source.reopen()
+    const { exists } = await view.reopen()
     const [found, status] = await settledAll([
-      uidsBelow(source, 2 ** 32),
-      readStatus(source, pathAsListed).catch(nullIfRefused),
+      uidsBelow(view, 2 ** 32),
+      readStatus(view, name).catch(nullIfRefused),
     ])
     const claimed = Math.max(exists, status?.messages ?? 0)
     if (found.length >= claimed) return { uids: found, claimed }
-    const uids = [...new Set([...found, ...((await fetchUids(source)) ?? [])])]
+    const uids = [...new Set([...found, ...((await fetchUids(view)) ?? [])])]
     uids.sort((a, b) => a - b)
     if (uids.length >= claimed || tries === ENGINE_LIMITS.maxListings) return { uids, claimed }
   }
+}
+
+/**
+ * Lists all messages of a folder of the destination.
+ * @throws FolderStop when it lists fewer than it claims to have: which of the copies are there cannot
+ *   be decided; ImapRefused, ImapLost
+ */
+export async function listWhole(destination: MailboxView, name: ByteString): Promise<number[]> {
+  const { uids, claimed } = await recount(destination, name)
+  if (uids.length >= claimed) return uids
+  const count = claimed - uids.length
+  throw new FolderStop(
+    'not_listed',
+    `The destination claims to have ${count} more messages in “${decodeMailbox(name)}” than it lists.`,
+  )
 }
 
 function nullIfRefused(error: unknown): null {
