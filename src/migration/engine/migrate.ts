@@ -132,7 +132,7 @@ async function copyMailbox(
       attempts: 1,
       ...stopped,
     })
-    const ended = sync && { changes: sync.changes, seen: null }
+    const ended = sync && { changes: sync.changes, seen: null, held: [], isNewlyHeld: false }
     return outcomeOf(plan, reporter.finish(1), notes, ended, stopped)
   }
 }

@@ -8,7 +8,7 @@ import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { readContents } from '../identify/content.ts'
 import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
-import { readRecords } from '../journal/copy-records.ts'
+import { readRecords, recordOf, type CopyRecord } from '../journal/copy-records.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
 import { listWhole } from './list-messages.ts'
@@ -58,7 +58,8 @@ export async function verifyCopies(
   if (!at.wasDone && exists < folderState.saved.copied)
     await addLost(at, copier, destination, migration)
   await settleDoubtful(at, copier, { source, destination }, migration)
-  if (isShort(exists, at)) await failUnstored(at, copier, { source, destination }, migration)
+  if (isShort(exists, at) || !(await haveArrived(at, copier, destination, migration)))
+    await failUnstored(at, copier, { source, destination }, migration)
   requireCount(exists, at)
   reportDeviations(deviations, at, copier, migration.note)
 }
@@ -112,6 +113,33 @@ async function settleDoubtful(
 
 const MERGED =
   'The destination keeps equal messages once. It has this message as the copy of another.'
+
+/**
+ * Whether each copy without a known UID has a counterpart among what arrived at the destination: with
+ * the same Message-ID, or without one of the same size.
+ */
+async function haveArrived(
+  { folderState }: OpenFolder,
+  { folder }: FolderCopier,
+  destination: Wire,
+  { journal }: MigrationContext,
+): Promise<boolean> {
+  const { saved, withoutUid } = folderState
+  if (withoutUid === 0) return true
+  const keyOf = ({ messageId, size }: CopyRecord) => messageId.toString('hex') || String(size)
+  const arrived = new Map<string, number>()
+  for await (const row of fetchMetadata(destination, saved.destinationUidNext, 2 ** 32 - 1)) {
+    const key = keyOf(recordOf(row, { to: null, size: row.size ?? 0, digest: null }, []))
+    arrived.set(key, (arrived.get(key) ?? 0) + 1)
+  }
+  for (const record of readRecords(await journal.copies(folder.path, saved))) {
+    if (record.to > 0 || folderState.isRecorded(record.uid)) continue
+    const count = arrived.get(keyOf(record)) ?? 0
+    if (count === 0) return false
+    arrived.set(keyOf(record), count - 1)
+  }
+  return true
+}
 
 /**
  * Decides about copies without a known UID where the destination has fewer messages than it should:

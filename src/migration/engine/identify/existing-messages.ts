@@ -191,11 +191,11 @@ async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Pro
 async function identifyAlone(
   view: MailboxView,
   uid: number,
-): Promise<Pick<IdentifiedMessage, 'uid' | 'key' | 'row'>[]> {
+): Promise<IdentifiedMessage[]> {
   const described = await Array.fromAsync(identify(view, uid, uid))
   if (described.length > 0) return described
   const content = (await readContents(view, [{ uid, size: null }])).get(uid)
-  return content ? [{ uid, key: content.key, row: undescribed(uid) }] : []
+  return content ? [{ uid, key: content.key, size: 0, row: undescribed(uid) }] : []
 }
 
 function momentOf(date: string | null): number | null {

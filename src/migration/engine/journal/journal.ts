@@ -102,6 +102,8 @@ export type Journal = {
   ): Promise<void>
   /** The open deletions. */
   deletions(): Promise<Deletion[]>
+  /** Marks open deletions that a person must confirm. */
+  holdDeletions(ids: readonly string[]): Promise<void>
   closeDeletions(ids: readonly string[], outcome: DeletionOutcome): Promise<void>
   /** Adds a failure of a folder or of the whole migration. */
   report(failure: CopyFailure): Promise<void>
