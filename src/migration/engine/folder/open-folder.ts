@@ -43,6 +43,8 @@ export type OpenFolder = {
   doubtful: { uid: number; to: number; size: number }[]
   /** Messages of the destination that may be messages of the source; null where none count. */
   existing: ExistingMessages | null
+  /** Whether an earlier run has copied messages that it has not verified. */
+  isResumed: boolean
   /** Whether an earlier run has verified the folder. Copies may have been deleted since. */
   wasDone: boolean
   /** Whether `existing` has our own copies of an earlier run whose UIDs are unknown. */
@@ -148,6 +150,7 @@ export async function openFolder(
     doubtful: [],
     ...listed,
     existing,
+    isResumed: isSame && !saved.isDone && saved.copied > 0,
     wasDone: isSame && saved.isDone,
     isRematch,
     copiedDigests,

@@ -76,11 +76,12 @@ async function match(
   const described = new Set(rows.map(({ uid }) => uid))
   rows.push(...uids.filter((uid) => !described.has(uid)).map(undescribed))
   rows.sort((a, b) => a.uid - b.uid)
+  const isDescribed = rows.every(({ isUnknown }) => !isUnknown)
   const ids = Map.groupBy(rows, ({ messageIds }) => messageIdOf(messageIds))
   // A server may store other bytes than it received: then the only message with this Message-ID that
   // arrived meanwhile is the copy of the only one that was sent.
   const isOwnCopy: OwnCopyTest = (row, { isAlike, isOnly }) =>
-    isAlike || (isOnly && ids.get(messageIdOf(row.messageIds))?.length === 1)
+    isAlike || (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
   const matches = await arrived.match(rows, source, destination, { isOwnCopy })
   for (const row of rows) {
     const match = matches.get(row.uid)

@@ -9,9 +9,10 @@ import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { readContents } from '../identify/content.ts'
 import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { readRecords, recordOf, type CopyRecord } from '../journal/copy-records.ts'
+import type { FolderState } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import { listWhole } from './list-messages.ts'
+import { listWhole, recount } from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 
@@ -55,7 +56,7 @@ export async function verifyCopies(
     throw new Reopen('The destination assigned new UIDs to its messages.')
   const deviations = await compareStoredCopies(at.arrivals, source, destination)
   at.doubtful.push(...deviations.missing.map(({ uid, to, bytes }) => ({ uid, to, size: bytes })))
-  if (!at.wasDone && exists < folderState.saved.copied)
+  if (at.isResumed || (!at.wasDone && exists < folderState.saved.copied))
     await addLost(at, copier, destination, migration)
   await settleDoubtful(at, copier, { source, destination }, migration)
   if (isShort(exists, at) || !(await haveArrived(at, copier, destination, migration)))
@@ -83,11 +84,12 @@ async function addLost(
 async function settleDoubtful(
   { doubtful, folderState, destinationFolder }: OpenFolder,
   { folder }: FolderCopier,
-  { source, destination }: { source: Wire; destination: MailboxView },
+  { source, destination }: Record<'source' | 'destination', MailboxView>,
   { journal, note }: MigrationContext,
 ): Promise<void> {
   if (doubtful.length === 0) return
   const here = new Set(await listWhole(destination, destinationFolder.name))
+  const isAtSource = await findAtSource(source, folder)
   const records = readRecords(await journal.copies(folder.path, folderState.saved))
   for (let one = doubtful[0]; one; one = doubtful[0]) {
     const { uid, to, size } = one
@@ -100,6 +102,11 @@ async function settleDoubtful(
     const original = (await readContents(source, [{ uid, size }])).get(uid)
     const stored = await readContents(destination, wanted.map((each) => ({ uid: each, size })))
     const isThere = stored.values().some(({ loose }) => original?.loose.equals(loose) === true)
+    if (!original && !isAtSource(uid)) {
+      if (!here.has(to)) forget(folderState, uid, { to, size })
+      doubtful.shift()
+      continue
+    }
     folderState.uncopied({ to, size, isTwin: here.has(to) })
     if (isThere) {
       folderState.skipped(uid, size)
@@ -148,7 +155,7 @@ async function haveArrived(
 async function failUnstored(
   at: OpenFolder,
   { folder }: FolderCopier,
-  { source, destination }: { source: Wire; destination: MailboxView },
+  { source, destination }: Record<'source' | 'destination', MailboxView>,
   { journal, note }: MigrationContext,
 ): Promise<void> {
   const { folderState, destinationFolder } = at
@@ -174,8 +181,31 @@ async function failUnstored(
       note({ folder: folder.path, uid, message: MERGED })
     } else folderState.failed(notStored(folder.path, { uid, size }, destinationFolder.path))
   }
-  // Others were deleted at the source since, or the source does not describe them.
-  folderState.withoutUid = sizes.size - rows.length
+  for (const { uid } of rows) sizes.delete(uid)
+  const here = await findAtSource(source, folder)
+  for (const [uid, size] of sizes) if (!here(uid)) forget(folderState, uid, { to: null, size })
+  // The source does not describe the others.
+  folderState.withoutUid = [...sizes.keys()].filter(here).length
+}
+
+/** Returns whether the source still has a message, as far as its listing is complete. */
+async function findAtSource(
+  source: MailboxView,
+  { pathAsListed }: FolderCopier['folder'],
+): Promise<(uid: number) => boolean> {
+  const { uids, claimed } = await recount(source, pathAsListed)
+  const listed = new Set(uids)
+  return (uid) => uids.length < claimed || listed.has(uid)
+}
+
+/** A copy that is not there of a message that the source does not have either, any more. */
+function forget(
+  folderState: FolderState,
+  uid: number,
+  copy: { to: number | null; size: number },
+): void {
+  folderState.uncopied(copy)
+  folderState.gone(uid, copy.size)
 }
 
 function notStored(folder: string, { uid, size }: { uid: number; size: number }, path: string) {

@@ -107,11 +107,17 @@ export class ExistingMessages {
       compared.flatMap(({ uid }) => this.#candidates(keys.get(uid) as string)),
     )
     const matches = new Map<number, Match>()
-    for (const row of concerned) {
-      const candidates = this.#candidates(keys.get(row.uid) as string)
-      const match = take(row, contents.get(row.uid), candidates, { isOwnCopy, isStrict })
-      if (match) matches.set(row.uid, match)
-    }
+    const pairs = concerned.map((row) => ({
+      row,
+      content: contents.get(row.uid),
+      candidates: this.#candidates(keys.get(row.uid) as string),
+    }))
+    // Equal content first, so that no other message takes its counterpart.
+    for (const take of [takeEqual, takeLike])
+      for (const pair of pairs.filter(({ row }) => !matches.has(row.uid))) {
+        const match = take(pair, { isOwnCopy, isStrict })
+        if (match) matches.set(pair.row.uid, match)
+      }
     return matches
   }
 
@@ -132,28 +138,35 @@ function isNameless({ messageIds }: Metadata): boolean {
   return messageIdOf(messageIds) === null
 }
 
-function take(
-  row: Metadata,
-  content: Content | undefined,
-  candidates: readonly Candidate[],
-  { isOwnCopy, isStrict }: Required<MatchOptions>,
-): Match | null {
-  const isOnly = candidates.length === 1
-  const isSized = (one: Candidate) => one.size === row.size
-  // The source does not return it now. A copy of ours is found nevertheless.
-  if (!content && isOwnCopy) return takeFirst([...candidates.filter(isSized), ...candidates])
-  if (!content && (isStrict || !candidates.some((one) => isSure(row, one)))) return null
-  const equal = candidates.filter((one) =>
+type Pair = { row: Metadata; content: Content | undefined; candidates: readonly Candidate[] }
+
+function takeEqual(pair: Pair, { isStrict }: Required<MatchOptions>): Match | null {
+  return pair.content || !isStrict ? takeFirst(equalsOf(pair)) : null
+}
+
+function equalsOf({ row, content, candidates }: Pair): Candidate[] {
+  return candidates.filter((one) =>
     content ? one.content?.loose.equals(content.loose) === true : isSure(row, one),
   )
-  const like = candidates.filter(({ content: its }) => {
-    if (!content || !its) return false
-    const isAlike = its.fingerprint === content.fingerprint
-    return (isAlike && !isStrict && isCovered(row)) || isOwnCopy?.(row, { content, isAlike, isOnly }) === true
+}
+
+function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): Match | null {
+  const { row, content, candidates } = pair
+  if (!content) {
+    // The source does not return it now. A copy of ours is found nevertheless.
+    const sized = candidates.filter((one) => one.size === row.size)
+    return isOwnCopy && takeFirst([...sized, ...candidates])
+  }
+  const isOnly = candidates.length === 1
+  const like = candidates.filter((one) => {
+    if (!one.content) return false
+    const isAlike = one.content.fingerprint === content.fingerprint
+    if (isAlike && !isStrict && isCovered(row)) return true
+    return isOwnCopy?.(row, { content, isAlike, isOnly }) === true
   })
-  const match = takeFirst([...equal, ...like])
+  const match = takeFirst(like)
   if (match) return match
-  if (equal.length > 0) return { is: 'repeated' }
+  if (equalsOf(pair).length > 0) return { is: 'repeated' }
   // A message without Message-ID shares only its beginning with another one, which identifies
   // nothing.
   return isNameless(row) ? null : { is: 'other' }
