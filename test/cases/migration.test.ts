@@ -29,8 +29,7 @@ runCases('migration.json', async (input: Input) => {
     source.behave({ ...HONEST, ...input.here })
     destination.behave({ ...HONEST, ...input.there })
     const journal = createMemoryJournal()
-    const run = () =>
-      migrate(source, destination, { journal, withNewMail: true, ...input.options })
+    const run = () => migrate(source, destination, { journal, withNewMail: true, ...input.options })
     let outcome = await run()
     for (let times = 1; times < (input.runs ?? 1); times++) {
       source.behave(HONEST)

@@ -27,12 +27,7 @@ export type Mischief = {
 
 export type ModelEvent =
   /** Ends the connection before, or after the command was executed. */
-  | 'hang-up'
-  | 'hang-up-after'
-  | 'renumber'
-  | 'expunge-first'
-  | 'expunge-last'
-  | 'receive'
+  'hang-up' | 'hang-up-after' | 'renumber' | 'expunge-first' | 'expunge-last' | 'receive'
 
 export const HONEST: Mischief = {
   exists: 0,
@@ -145,8 +140,13 @@ export async function startImapModel(
     } else if (name === 'APPEND') append(command, words, reply)
     else if (name === 'UID SEARCH' && opened) search(opened, command.args, reply)
     else if (name === 'UID FETCH' && opened) fetch(opened, command.args, reply)
-    else if (name === 'UID STORE' && opened) reply.ok()
-    else return false
+    else if (name === 'UID STORE' && opened) storeFlags(opened, command.args, reply)
+    else if (name === 'UID EXPUNGE' && opened) {
+      const isGone = ({ uid, flags }: StoredMessage) =>
+        isIn(command.args, uid, opened.uidNext) && flags.includes('\\Deleted')
+      opened.messages = opened.messages.filter((each) => !isGone(each))
+      reply.ok()
+    } else return false
     return true
   }
 
@@ -179,10 +179,17 @@ export async function startImapModel(
     counts.appends += 1
     const isDropped = mischief.drops > 0 && counts.appends % mischief.drops === 0
     const same = mischief.keepsOne ? folder.messages.find((each) => each.body === body) : undefined
-    const uid = isDropped
-      ? folder.uidNext++
-      : (same?.uid ?? store(path, { body, flags, date }))
+    const uid = isDropped ? folder.uidNext++ : (same?.uid ?? store(path, { body, flags, date }))
     reply.ok(hasUidPlus ? `[APPENDUID ${folder.uidValidity} ${uid}] stored` : 'stored')
+  }
+
+  function storeFlags({ messages, uidNext }: ModelFolder, args: string, reply: Reply): void {
+    const [, set = '', sign = '', flags = ''] = /^(\S+) ([+-])FLAGS\S* \(([^)]*)\)/.exec(args) ?? []
+    for (const message of messages.filter(({ uid }) => isIn(set, uid, uidNext))) {
+      const left = message.flags.split(' ').filter((flag) => !flags.split(' ').includes(flag))
+      message.flags = [...left, ...(sign === '+' ? [flags] : [])].join(' ').trim()
+    }
+    reply.ok()
   }
 
   function search({ messages, uidNext }: ModelFolder, args: string, reply: Reply): void {
@@ -281,8 +288,7 @@ function rowOf(
   }
   if (isBody) {
     const [, from, length] = /BODY\.PEEK\[\](?:<(\d+)\.(\d+)>)?/.exec(asked) ?? []
-    const part =
-      from === undefined ? body : body.slice(Number(from), Number(from) + Number(length))
+    const part = from === undefined ? body : body.slice(Number(from), Number(from) + Number(length))
     const name = from === undefined ? 'BODY[]' : `BODY[]<${from}>`
     items.push(`${name} {${part.length}}\r\n${part}`)
   }

@@ -3,7 +3,11 @@ import { signIn, type Session } from '../../net/imap/connection/session.ts'
 import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 import type { Wire } from '../../net/imap/connection/wire.ts'
 import { listFolders } from '../../net/imap/folders/list-folders.ts'
-import { decodeMailbox, encodeMailbox, type ByteString } from '../../net/imap/folders/mailbox-name.ts'
+import {
+  decodeMailbox,
+  encodeMailbox,
+  type ByteString,
+} from '../../net/imap/folders/mailbox-name.ts'
 import { examine, select } from '../../net/imap/folders/mailbox.ts'
 import { identify, type IdentifiedMessage } from '../engine/identify/identify.ts'
 import type { MappedFolder } from '../engine/plan/mapping.ts'

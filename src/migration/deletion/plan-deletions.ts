@@ -33,7 +33,9 @@ export async function planAtDestination(
 ): Promise<number[]> {
   const known = new Set(sources.map(({ key }) => key))
   const unknown = unknownAtDestination ? found.filter(({ key }) => !known.has(key)) : []
-  const duplicates = duplicatesAtDestination ? await findDuplicates(sources, found, destination) : []
+  const duplicates = duplicatesAtDestination
+    ? await findDuplicates(sources, found, destination)
+    : []
   return [...new Set([...unknown, ...duplicates].map(({ uid }) => uid))].toSorted((a, b) => a - b)
 }
 

@@ -137,8 +137,7 @@ async function copyMailbox(
   }
 }
 
-const HOLDS_NO_MESSAGES =
-  'It was not copied: it holds no messages. The folders below it were.'
+const HOLDS_NO_MESSAGES = 'It was not copied: it holds no messages. The folders below it were.'
 
 /**
  * Counts folders that were not listed or counted: they may not exist, and a dry run must report

@@ -31,7 +31,12 @@ export function compareFolder(
   }: { level: ProofLevel; permanentFlags: string[] | null; skipped?: SkippedMessages },
   changes: Map<string, number>,
 ): ComparedFolder {
-  const { pairs, onlySource, onlyDestination } = compareLists(source, destination, skipped, level === 'full')
+  const { pairs, onlySource, onlyDestination } = compareLists(
+    source,
+    destination,
+    skipped,
+    level === 'full',
+  )
   const isStorable = storableFlags(permanentFlags)
   for (const pair of pairs)
     for (const change of changesOf(pair, source, destination, level, isStorable))

@@ -87,9 +87,7 @@ function pairBy(
   )
   const paired = new Set<number>()
   found.onlySource = found.onlySource.filter((index) => {
-    const other = isComparable.here(index)
-      ? waiting.get(keyOf(source, index))?.shift()
-      : undefined
+    const other = isComparable.here(index) ? waiting.get(keyOf(source, index))?.shift() : undefined
     if (other === undefined) return true
     found.pairs.push({ source: index, destination: other, by })
     paired.add(other)

@@ -2,7 +2,13 @@ import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import type { CopyFailure, Journal, SavedFolder } from '../engine/journal/journal.ts'
 import { addErrors } from '../store.ts'
-import { addDeletions, closeDeletions, holdDeletions, listDeletions, readCopies } from './copies/store.ts'
+import {
+  addDeletions,
+  closeDeletions,
+  holdDeletions,
+  listDeletions,
+  readCopies,
+} from './copies/store.ts'
 import { findFolder, listFolders, loadFolders, saveFolders, type Run } from './store.ts'
 
 /**

@@ -1,4 +1,8 @@
-import { fetchMetadata, undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import {
+  fetchMetadata,
+  undescribed,
+  type Metadata,
+} from '../../../net/imap/fetch/fetch-metadata.ts'
 import { IMAP_LIMITS as WIRE } from '../../../net/imap/limits.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'

@@ -1,4 +1,4 @@
-import type { MigrationContext } from '../context.ts'
+import type { MigrationContext, MigrationNote } from '../context.ts'
 import { createAppender, type Appender } from '../../../net/imap/append/append.ts'
 import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
@@ -72,22 +72,24 @@ export class FolderCopier {
     const wanted = rows.filter((row) => passesFilter(row, filter))
     const isOwnCopy: OwnCopyTest = (_, { content, isAlike }) =>
       isAlike || copiedDigests.has(content.exact.toString('hex'))
-    const matches = existing && (await existing.match(
-      wanted,
-      await this.reading(pair, at),
-      await pair.destinationFolder(destinationFolder.name),
-      { isOwnCopy: at.isRematch ? isOwnCopy : null },
-    ))
+    const matches =
+      existing &&
+      (await existing.match(
+        wanted,
+        await this.reading(pair, at),
+        await pair.destinationFolder(destinationFolder.name),
+        { isOwnCopy: at.isRematch ? isOwnCopy : null },
+      ))
     for (const { uid, size } of rows.filter((row) => !wanted.includes(row)))
       folderState.gone(uid, size ?? 0)
     return wanted.filter((row) => {
       const match = matches?.get(row.uid)
       // Of equal messages, as many are copied as the source has more.
-      if (!match || match.is === 'repeated' || (match.is === 'other' && !deduplicate)) return true
+      if (!match || match.is === 'repeated' || (match.is !== 'same' && !deduplicate)) return true
       if (match.is === 'same') recordExisting(at, row)
       else {
         folderState.skippedDiffering(row.uid, row.size ?? 0)
-        note({ folder: this.folder.path, uid: row.uid, message: SAME_ID_OTHER_CONTENT })
+        note({ folder: this.folder.path, uid: row.uid, message: SKIPPED[match.is] })
       }
       this.#migration.changed()
       return false
@@ -199,8 +201,16 @@ export class FolderCopier {
   }
 }
 
-const SAME_ID_OTHER_CONTENT =
-  'Skipped: the destination has a message with the same Message-ID, other content.'
+/** Whether a note names a message that was skipped although its content is not at the destination. */
+export function isOfSkipped({ message }: MigrationNote): boolean {
+  return Object.values(SKIPPED).includes(message)
+}
+
+const SKIPPED = {
+  other: 'Skipped: the destination has a message with the same Message-ID, other content.',
+  unreadable:
+    'Skipped: the destination has a message with the same Message-ID, and does not return its content.',
+}
 
 /** Bytes of memory for the bodies of these messages: streamed bodies need only a part of theirs. */
 function countBodyBytes(rows: readonly Metadata[]): number {

@@ -123,7 +123,11 @@ export async function openFolder(
   if (isAsked && isRematch && saved.intents.length > 0)
     await settledUidNext(destination, destinationFolder.name, deps)
   const existing = isAsked
-    ? await listExisting(destination, destinationFolder.name, isRematch ? {} : { before: initial.destinationUidNext })
+    ? await listExisting(
+        destination,
+        destinationFolder.name,
+        isRematch ? {} : { before: initial.destinationUidNext },
+      )
     : null
   if (existing && folderState.skippedCount > 0)
     await takeExisting(existing, folderState, source, initial.sourceUidNext)

@@ -4,7 +4,11 @@ import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { FolderStop } from '../stop.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
-import { fetchMetadata, undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import {
+  fetchMetadata,
+  undescribed,
+  type Metadata,
+} from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { WaitTimes } from '../../limits.ts'
 import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'

@@ -47,10 +47,7 @@ export type RecordDeps = {
 }
 
 /** Records a message that the destination already has, as our copy or from before. */
-export function recordExisting(
-  { isRematch, folderState }: OpenFolder,
-  row: Metadata,
-): void {
+export function recordExisting({ isRematch, folderState }: OpenFolder, row: Metadata): void {
   // Whether that message of the destination is ours is not known for certain: the record has no UID.
   if (isRematch) folderState.copied([{ uid: row.uid, to: null, size: row.size ?? 0, row }])
   else folderState.skipped(row.uid, row.size ?? 0)

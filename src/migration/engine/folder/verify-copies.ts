@@ -100,7 +100,10 @@ async function settleDoubtful(
     const twins = new Set([to, ...others.map((other) => other.to)])
     const wanted = [...twins].filter((each) => here.has(each)).toSorted((a, b) => a - b)
     const original = (await readContents(source, [{ uid, size }])).get(uid)
-    const stored = await readContents(destination, wanted.map((each) => ({ uid: each, size })))
+    const stored = await readContents(
+      destination,
+      wanted.map((each) => ({ uid: each, size })),
+    )
     const isThere = stored.values().some(({ loose }) => original?.loose.equals(loose) === true)
     if (!original && !isAtSource(uid)) {
       if (!here.has(to)) forget(folderState, uid, { to, size })
@@ -111,8 +114,7 @@ async function settleDoubtful(
     if (isThere) {
       folderState.skipped(uid, size)
       note({ folder: folder.path, uid, message: MERGED })
-    } else
-      folderState.failed(notStored(folder.path, one, destinationFolder.path))
+    } else folderState.failed(notStored(folder.path, one, destinationFolder.path))
     doubtful.shift()
   }
   await folderState.save()
@@ -262,4 +264,3 @@ function reportDeviations(
     note({ folder, uid, message: `The destination stores this message ${what}: ${counts}.` })
   }
 }
-

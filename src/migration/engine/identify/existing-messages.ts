@@ -35,10 +35,11 @@ export type OwnCopyTest = (
 
 /**
  * Whether the destination has a message of the source: with the same content (`to` is its UID), as
- * the counterpart of another, equal one (`repeated`), or only one with the same Message-ID. A
- * Message-ID alone is no identity: drafts and messages whose attachments were removed keep theirs.
+ * the counterpart of another, equal one (`repeated`), or only one with the same Message-ID (`other`,
+ * or `unreadable` where the destination does not return it). A Message-ID alone is no identity: drafts
+ * and messages whose attachments were removed keep theirs.
  */
-export type Match = { is: 'same'; to: number } | { is: 'repeated' } | { is: 'other' }
+export type Match = { is: 'same'; to: number } | { is: 'repeated' | 'other' | 'unreadable' }
 
 type MatchOptions = {
   /** Without it, only the same content counts. */
@@ -159,7 +160,8 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   }
   const isOnly = candidates.length === 1
   const like = candidates.filter((one) => {
-    if (!one.content) return false
+    // One that the destination does not return may well be ours.
+    if (!one.content) return isOwnCopy !== null
     const isAlike = one.content.fingerprint === content.fingerprint
     if (isAlike && !isStrict && isCovered(row)) return true
     return isOwnCopy?.(row, { content, isAlike, isOnly }) === true
@@ -169,7 +171,8 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   if (equalsOf(pair).length > 0) return { is: 'repeated' }
   // A message without Message-ID shares only its beginning with another one, which identifies
   // nothing.
-  return isNameless(row) ? null : { is: 'other' }
+  if (isNameless(row)) return null
+  return { is: candidates.some(({ content: its }) => its === null) ? 'unreadable' : 'other' }
 }
 
 function takeFirst(candidates: readonly Candidate[]): Match | null {
@@ -201,10 +204,7 @@ async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Pro
 }
 
 /** By its metadata, or by its body where the server does not describe it. */
-async function identifyAlone(
-  view: MailboxView,
-  uid: number,
-): Promise<IdentifiedMessage[]> {
+async function identifyAlone(view: MailboxView, uid: number): Promise<IdentifiedMessage[]> {
   const described = await Array.fromAsync(identify(view, uid, uid))
   if (described.length > 0) return described
   const content = (await readContents(view, [{ uid, size: null }])).get(uid)

@@ -43,7 +43,8 @@ export async function findFolderChanges(
     ? copiesIn(records, vanished)
     : copiesWithout(records, await uidsBelow(source, saved.sourceUidNext))
   // With QRESYNC, what came back shows in no answer.
-  if (gone.length > 0 || saved.gone) await recordChecked(source, folder, saved, { records, gone }, journal)
+  if (gone.length > 0 || saved.gone)
+    await recordChecked(source, folder, saved, { records, gone }, journal)
   return { records, flags: flagsThatDiffer(flags, records, saved) }
 }
 
