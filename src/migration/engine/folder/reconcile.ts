@@ -73,7 +73,7 @@ async function match(
   // Without UIDs of our copies, the known copies must account for their own messages first.
   if (!tellsUids)
     for await (const { uid, key, row } of identify(source, 1, folderState.sourceUidNext - 1))
-      if (!unknown.has(uid)) arrived.takeKnown(key, row)
+      if (folderState.isDone(uid)) arrived.takeKnown(key, row)
   const rows: Metadata[] = []
   for await (const row of fetchMetadata(source, uids[0] ?? 1, uids.at(-1) ?? 1))
     if (unknown.has(row.uid)) rows.push(row)

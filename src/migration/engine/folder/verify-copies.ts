@@ -51,7 +51,7 @@ export async function verifyCopies(
   await folderState.save()
   const destination = await pair.destinationFolder(destinationFolder.name)
   const source = await copier.reading(pair, at)
-  const { exists, uidValidity } = await destination.reopen()
+  const { exists, uidValidity, uidNext } = await destination.reopen()
   if (uidValidity !== destinationFolder.opened.uidValidity)
     throw new Reopen('The destination assigned new UIDs to its messages.')
   const deviations = await compareStoredCopies(at.arrivals, source, destination)
@@ -59,7 +59,7 @@ export async function verifyCopies(
   if (at.isResumed || (!at.wasDone && exists < folderState.saved.copied))
     await addLost(at, copier, destination, migration)
   await settleDoubtful(at, copier, { source, destination }, migration)
-  if (isShort(exists, at) || !(await haveArrived(at, copier, destination, migration)))
+  if (isShort(exists, at) || !(await haveArrived(at, copier, { destination, uidNext }, migration)))
     await failUnstored(at, copier, { source, destination }, migration)
   requireCount(exists, at)
   reportDeviations(deviations, at, copier, migration.note)
@@ -130,14 +130,15 @@ const MERGED =
 async function haveArrived(
   { folderState }: OpenFolder,
   { folder }: FolderCopier,
-  destination: Wire,
+  { destination, uidNext }: { destination: Wire; uidNext: number | null },
   { journal }: MigrationContext,
 ): Promise<boolean> {
   const { saved, withoutUid } = folderState
   if (withoutUid === 0) return true
   const keyOf = ({ messageId, size }: CopyRecord) => messageId.toString('hex') || String(size)
+  const last = (uidNext ?? 2 ** 32) - 1
   const arrived = new Map<string, number>()
-  for await (const row of fetchMetadata(destination, saved.destinationUidNext, 2 ** 32 - 1)) {
+  for await (const row of fetchMetadata(destination, saved.destinationUidNext, last)) {
     const key = keyOf(recordOf(row, { to: null, size: row.size ?? 0, digest: null }, []))
     arrived.set(key, (arrived.get(key) ?? 0) + 1)
   }

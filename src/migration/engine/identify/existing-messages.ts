@@ -230,7 +230,8 @@ export async function listExisting(
   const existing = new ExistingMessages()
   if (before <= from) return existing
   const listed = (await listWhole(view, name)).filter((uid) => uid >= from && uid < before)
-  const found = await Array.fromAsync(identify(view, from, before - 1, isWanted))
+  const last = listed.at(-1) ?? 0
+  const found = await Array.fromAsync(identify(view, from, last, isWanted))
   const known = new Set(found.map(({ uid }) => uid))
   for (const uid of listed.filter((one) => isWanted(one) && !known.has(one)))
     found.push(...(await identifyAlone(view, uid)))
