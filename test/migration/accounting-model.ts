@@ -49,7 +49,10 @@ const lies = (isDestination: boolean): fc.Arbitrary<Mischief> =>
   fc.record({
     exists: often(0, fc.integer({ min: -2, max: 3 })),
     status: often(0, fc.integer({ min: -2, max: 3 })),
-    search: often(HONEST.search, fc.record({ omits, adds: fc.nat(1), times })),
+    search: often(
+      HONEST.search,
+      fc.record({ omits, adds: isDestination ? fc.constant(0) : fc.nat(1), times }),
+    ),
     fetch: often(HONEST.fetch, fc.record({ omits, addsOther: fc.boolean(), times })),
     bodies: often(HONEST.bodies, fc.record({ omits, times })),
     drops: isDestination ? often(0, fc.integer({ min: 1, max: 3 })) : fc.constant(0),

@@ -134,7 +134,7 @@ export async function startImapModel(
       if (!folder) return refuse(reply)
       if (name === 'STATUS') status(path, folder, reply)
       else {
-        open.set(connection, { folder, hangUp: reply.hangUp })
+        open.set(connection, { folder, hangUp: () => reply.hangUp() })
         select(folder, reply, name)
       }
     } else if (name === 'APPEND') append(command, words, reply)

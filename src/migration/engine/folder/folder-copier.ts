@@ -85,9 +85,13 @@ export class FolderCopier {
     return wanted.filter((row) => {
       const match = matches?.get(row.uid)
       // Of equal messages, as many are copied as the source has more.
-      if (!match || match.is === 'repeated' || (match.is !== 'same' && !deduplicate)) return true
+      if (!match || match.is === 'repeated' || (match.is in SKIPPED && !deduplicate)) return true
       if (match.is === 'same') recordExisting(at, row)
-      else {
+      else if (match.is === 'unidentified') {
+        // `verify` finds out whether it still exists.
+        folderState.gone(row.uid, row.size ?? 0)
+        this.evidence.missing.add(row.uid)
+      } else {
         folderState.skippedDiffering(row.uid, row.size ?? 0)
         note({ folder: this.folder.path, uid: row.uid, message: SKIPPED[match.is] })
       }

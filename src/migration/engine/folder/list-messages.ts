@@ -68,14 +68,13 @@ export async function recount(
 ): Promise<{ uids: number[]; claimed: number }> {
   for (let tries = 1; ; tries++) {
     const { exists } = await view.reopen()
-    const [found, status] = await settledAll([
+    const [found, fetched, status] = await settledAll([
       uidsBelow(view, 2 ** 32),
+      fetchUids(view),
       readStatus(view, name).catch(nullIfRefused),
     ])
     const claimed = Math.max(exists, status?.messages ?? 0)
-    if (found.length >= claimed) return { uids: found, claimed }
-    const uids = [...new Set([...found, ...((await fetchUids(view)) ?? [])])]
-    uids.sort((a, b) => a - b)
+    const uids = [...new Set([...found, ...(fetched ?? [])])].toSorted((a, b) => a - b)
     if (uids.length >= claimed || tries === ENGINE_LIMITS.maxListings) return { uids, claimed }
   }
 }

@@ -39,8 +39,8 @@ export type OpenFolder = {
   knownBelow: number
   /** Copies since the folder was opened, for verification. */
   arrivals: StoredCopies
-  /** Copies that the destination does not have, or says to have as other copies, for `verify`. */
-  doubtful: { uid: number; to: number; size: number }[]
+  /** Copies that the destination does not return, or says to have as other copies (`isMerged`). */
+  doubtful: { uid: number; to: number; size: number; isMerged: boolean }[]
   /** Messages of the destination that may be messages of the source; null where none count. */
   existing: ExistingMessages | null
   /** Whether an earlier run has copied messages that it has not verified. */
@@ -103,12 +103,14 @@ export async function openFolder(
     sourceModseq,
   }
   const isSame = saved !== null && isSameMailbox(saved, blank)
-  const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
+  const isRenumbered = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
+  const isRematch = isRenumbered || saved?.hasEarlierCopies === true
   const initial = isSame
     ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) }
     : blank
   const isChanged = !initial.isDone || initial.sourceUidNext > (saved?.sourceUidNext ?? 0)
   initial.isDone = false
+  initial.hasEarlierCopies = isRematch
   const folderState = new FolderState(deps.journal, folder.path, initial)
   countUnansweredAsFailures(folderState)
   // A folder without new UIDs has no more messages than before.
@@ -120,7 +122,7 @@ export async function openFolder(
   folderState.extendTo((uids.at(-1) ?? 0) + 1)
   if (isSame) await addUnprocessed(uids, folderState, folder.path, deps.journal)
   const isAsked = folderState.start(uids, isCounted).length > 0 && (isRematch || deps.deduplicate)
-  if (isAsked && isRematch && saved.intents.length > 0)
+  if (isAsked && isRenumbered && saved.intents.length > 0)
     await settledUidNext(destination, destinationFolder.name, deps)
   const existing = isAsked
     ? await listExisting(
@@ -129,10 +131,10 @@ export async function openFolder(
         isRematch ? {} : { before: initial.destinationUidNext },
       )
     : null
-  if (existing && folderState.skippedCount > 0)
-    await takeExisting(existing, folderState, source, initial.sourceUidNext)
+  if (existing && folderState.processedCount > 0)
+    await takeExisting(existing, { folderState, isRematch }, source, initial.sourceUidNext)
   const copiedDigests = new Set<string>()
-  if (existing && isRematch)
+  if (existing && isRenumbered)
     for (const { digest } of readRecords(await deps.journal.copies(folder.path, saved)))
       if (digest.length > 0) copiedDigests.add(digest.toString('hex'))
   const elsewhere =
@@ -246,22 +248,24 @@ async function addUnprocessed(
   // Copies of earlier versions have no records.
   if (records.size < saved.copied) return
   folderState.addUnprocessed(
-    known.filter((uid) => records.get(uid) === null && !folderState.isRecorded(uid)),
+    known.filter((uid) => records.get(uid) === null && !folderState.hasNoCopy(uid)),
   )
 }
 
 /** Destination messages that accounted for messages of an earlier run do not account for others. */
 async function takeExisting(
   existing: ExistingMessages,
-  folderState: FolderState,
+  { folderState, isRematch }: Pick<OpenFolder, 'folderState' | 'isRematch'>,
   source: Wire,
   uidNext: number,
 ): Promise<void> {
+  const hasCopy = (uid: number) => folderState.isDone(uid) && !folderState.hasNoCopy(uid)
   for await (const { key, row } of identify(
     source,
     1,
     uidNext - 1,
-    (uid) => folderState.isExisting(uid) && !folderState.isDiffering(uid),
+    (uid) =>
+      (folderState.isExisting(uid) && !folderState.isDiffering(uid)) || (isRematch && hasCopy(uid)),
   ))
     existing.takeKnown(key, row)
 }

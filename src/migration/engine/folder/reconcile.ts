@@ -33,7 +33,7 @@ export async function reconcile(
   if (!open) return folderState.clearIntents()
   const uidNext = await settledUidNext(destination, name, deps)
   if (uidNext === null || uidNext > open.uidNext)
-    await match(folderState, open, await source(), { destination, name })
+    await matchArrived(folderState, open, await source(), { destination, name })
   await folderState.clearIntents()
 }
 
@@ -54,7 +54,7 @@ export async function settledUidNext(
   }
 }
 
-async function match(
+async function matchArrived(
   folderState: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
   source: Wire,
@@ -73,7 +73,7 @@ async function match(
   // Without UIDs of our copies, the known copies must account for their own messages first.
   if (!tellsUids)
     for await (const { uid, key, row } of identify(source, 1, folderState.sourceUidNext - 1))
-      if (folderState.isDone(uid)) arrived.takeKnown(key, row)
+      if (folderState.isDone(uid) && !folderState.hasNoCopy(uid)) arrived.takeKnown(key, row)
   const rows: Metadata[] = []
   for await (const row of fetchMetadata(source, uids[0] ?? 1, uids.at(-1) ?? 1))
     if (unknown.has(row.uid)) rows.push(row)

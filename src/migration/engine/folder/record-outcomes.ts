@@ -126,7 +126,7 @@ function recordMerged(
   { at }: RecordDeps,
 ): null {
   at.folderState.copied([{ uid: row.uid, to: null, size, row, digest }])
-  at.doubtful.push({ uid: row.uid, to, size })
+  at.doubtful.push({ uid: row.uid, to, size, isMerged: true })
   return null
 }
 

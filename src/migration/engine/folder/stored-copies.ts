@@ -134,7 +134,7 @@ async function findMissing(
 ): Promise<StoredCopy[]> {
   const missing: StoredCopy[] = []
   for (const copy of some.filter(({ to }) => !kept.has(to)))
-    if ((await readKept(wire, [copy]))?.size === 0) missing.push(copy)
+    if ((await readKept(wire, [copy]))?.has(copy.to) === false) missing.push(copy)
   return missing
 }
 

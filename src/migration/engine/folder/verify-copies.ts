@@ -55,7 +55,9 @@ export async function verifyCopies(
   if (uidValidity !== destinationFolder.opened.uidValidity)
     throw new Reopen('The destination assigned new UIDs to its messages.')
   const deviations = await compareStoredCopies(at.arrivals, source, destination)
-  at.doubtful.push(...deviations.missing.map(({ uid, to, bytes }) => ({ uid, to, size: bytes })))
+  at.doubtful.push(
+    ...deviations.missing.map(({ uid, to, bytes }) => ({ uid, to, size: bytes, isMerged: false })),
+  )
   if (at.isResumed || (!at.wasDone && exists < folderState.saved.copied))
     await addLost(at, copier, destination, migration)
   await settleDoubtful(at, copier, { source, destination }, migration)
@@ -77,7 +79,7 @@ async function addLost(
   const known = new Set(doubtful.map(({ uid }) => uid))
   for (const { uid, to, size } of readRecords(await journal.copies(folder.path, folderState.saved)))
     if (to > 0 && !here.has(to) && !known.has(uid) && folderState.isOwnCopy(to))
-      doubtful.push({ uid, to, size })
+      doubtful.push({ uid, to, size, isMerged: false })
 }
 
 /** Decides about copies that the destination does not have, or has as other copies. */
@@ -92,7 +94,11 @@ async function settleDoubtful(
   const isAtSource = await findAtSource(source, folder)
   const records = readRecords(await journal.copies(folder.path, folderState.saved))
   for (let one = doubtful[0]; one; one = doubtful[0]) {
-    const { uid, to, size } = one
+    const { uid, to, size, isMerged } = one
+    if (!isMerged && here.has(to)) {
+      doubtful.shift()
+      continue
+    }
     const record = records.get(uid)
     const others = [...records].filter(
       (other) => other.size === size && record?.messageId.equals(other.messageId) === true,
@@ -143,7 +149,7 @@ async function haveArrived(
     arrived.set(key, (arrived.get(key) ?? 0) + 1)
   }
   for (const record of readRecords(await journal.copies(folder.path, saved))) {
-    if (record.to > 0 || folderState.isRecorded(record.uid)) continue
+    if (record.to > 0 || folderState.hasNoCopy(record.uid)) continue
     const count = arrived.get(keyOf(record)) ?? 0
     if (count === 0) return false
     arrived.set(keyOf(record), count - 1)
@@ -166,13 +172,14 @@ async function failUnstored(
   const existing = await listExisting(destination, destinationFolder.name, {})
   const sizes = new Map<number, number>()
   for (const { uid, to, size } of readRecords(await journal.copies(folder.path, saved)))
-    if (to === 0 && !folderState.isRecorded(uid)) sizes.set(uid, size)
+    if (to === 0 && !folderState.hasNoCopy(uid)) sizes.set(uid, size)
   const rows = (
     await Array.fromAsync(fetchMetadata(source, 1, folderState.sourceUidNext - 1))
   ).filter(({ uid }) => sizes.has(uid))
   rows.sort((a, b) => a.uid - b.uid)
   const isOwnCopy: OwnCopyTest = (_, { isAlike }) => isAlike
   if (existing.unreadable > 0) return
+  existing.takeUids((uid) => folderState.isOwnCopy(uid))
   const matches = await existing.match(rows, source, destination, { isOwnCopy })
   for (const { uid } of rows) {
     const match = matches.get(uid)

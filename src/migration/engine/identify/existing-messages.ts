@@ -37,9 +37,12 @@ export type OwnCopyTest = (
  * Whether the destination has a message of the source: with the same content (`to` is its UID), as
  * the counterpart of another, equal one (`repeated`), or only one with the same Message-ID (`other`,
  * or `unreadable` where the destination does not return it). A Message-ID alone is no identity: drafts
- * and messages whose attachments were removed keep theirs.
+ * and messages whose attachments were removed keep theirs. `unidentified`: the source does not return
+ * it, so this is not known.
  */
-export type Match = { is: 'same'; to: number } | { is: 'repeated' | 'other' | 'unreadable' }
+export type Match =
+  | { is: 'same'; to: number }
+  | { is: 'repeated' | 'other' | 'unreadable' | 'unidentified' }
 
 type MatchOptions = {
   /** Without it, only the same content counts. */
@@ -75,6 +78,12 @@ export class ExistingMessages {
     if (candidate) candidate.isTaken = true
   }
 
+  /** Takes messages that are counterparts already, by their UIDs. */
+  takeUids(isCounterpart: (uid: number) => boolean): void {
+    for (const candidate of [...this.#byKey.values()].flat())
+      candidate.isTaken ||= isCounterpart(candidate.uid)
+  }
+
   /**
    * Finds the messages that are there, by UID. Equal messages are counted: two of the source need
    * two of the destination. Messages with the same Message-ID are read on both sides; unless
@@ -108,6 +117,8 @@ export class ExistingMessages {
       compared.flatMap(({ uid }) => this.#candidates(keys.get(uid) as string)),
     )
     const matches = new Map<number, Match>()
+    for (const { uid } of nameless)
+      if (!keys.has(uid) && !contents.has(uid)) matches.set(uid, UNIDENTIFIED)
     const pairs = concerned.map((row) => ({
       row,
       content: contents.get(row.uid),
@@ -156,7 +167,7 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   if (!content) {
     // The source does not return it now. A copy of ours is found nevertheless.
     const sized = candidates.filter((one) => one.size === row.size)
-    return isOwnCopy && takeFirst([...sized, ...candidates])
+    return isOwnCopy ? takeFirst([...sized, ...candidates]) : UNIDENTIFIED
   }
   const isOnly = candidates.length === 1
   const like = candidates.filter((one) => {
@@ -174,6 +185,8 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   if (isNameless(row)) return null
   return { is: candidates.some(({ content: its }) => its === null) ? 'unreadable' : 'other' }
 }
+
+const UNIDENTIFIED: Match = { is: 'unidentified' }
 
 function takeFirst(candidates: readonly Candidate[]): Match | null {
   const free = candidates.find(({ isTaken }) => !isTaken)

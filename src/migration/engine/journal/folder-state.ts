@@ -272,8 +272,8 @@ export class FolderState {
     return this.#differing.has(uid)
   }
 
-  /** Whether a run has recorded what became of a message. */
-  isRecorded(uid: number): boolean {
+  /** Whether a message was skipped or failed: it has no copy of ours. */
+  hasNoCopy(uid: number): boolean {
     return this.#existing.has(uid) || this.#failed.has(uid)
   }
 
@@ -287,6 +287,7 @@ export class FolderState {
     this.#saved.sourceModseq = sourceModseq
     this.#saved.seen = seen
     this.#saved.isDone = true
+    this.#saved.hasEarlierCopies = false
     this.withoutUid = 0
     await this.save()
   }

@@ -22,6 +22,8 @@ export type SavedFolder = {
    */
   destinationMessages?: number
   withoutUid?: number
+  /** The destination has copies of before one side assigned new UIDs. */
+  hasEarlierCopies?: boolean
   /** Every source message up to this UID is processed, except those in `again`. */
   lastUid: number
   /** Processed messages above `lastUid`. */
