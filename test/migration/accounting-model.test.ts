@@ -3,7 +3,7 @@ import { describe, it } from 'vitest'
 import { checkScenario, scenario } from './accounting-model.ts'
 
 /** test/hard/accounting.hard.ts runs more, with other seeds. */
-const RUNS = 100
+const RUNS = 70
 const SEED = 20_261_128
 
 describe('a migration between servers that lie, change and break off', () => {

@@ -151,6 +151,10 @@ async function play(played: Scenario, source: ImapModel, destination: ImapModel)
   const first = await run(false)
   check({ ...played, atStart, before, source, destination }, first, journal.failures)
 
+  const { exists, status, search } = played.here
+  // What no listing has is an error, although no message is missing.
+  if (Math.max(exists, status) > 0 && search.adds === 0) expect(first.state).toBe('failed')
+
   source.behave(HONEST)
   destination.behave({ ...HONEST, keepsOne: played.there.keepsOne })
   let { notes } = first
