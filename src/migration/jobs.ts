@@ -41,7 +41,7 @@ import { findFollowUp } from './batches/schedule/store.ts'
 import { lockBatch } from './batches/store.ts'
 import { wakeCutover } from './cutover/wake.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
-import { completionAlert, failureAlert } from './messages.ts'
+import { completionAlert, confirmedAlert, failureAlert, heldAlert } from './messages.ts'
 import { DAY_SECONDS, MINUTE_MS } from '../time.ts'
 
 export type MigrationJobDeps = AccountDeps & {
@@ -264,6 +264,7 @@ async function end(
   // A synchronization of a batch begins only while its batch is locked.
   const mayBePass = row.batchId === null || marked.isSynchronized
   const pass = mayBePass ? await recordSyncPass(trx, row, state, ended) : null
+  if (pass && ended.sync) await alertHeld(trx, row, ended.sync)
   // The next pass needs them.
   if (!pass)
     await releaseCredentials(trx, row.workspaceId, credentialsOf(row), keepDaysAfter(row, state))
@@ -278,6 +279,16 @@ async function end(
   if (pass?.isSameError) return
   if (state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
   else await raiseResolved(trx, completionAlert(row))
+}
+
+/** Alerts once to deletions that wait for a confirmation, also of a mailbox of a batch. */
+async function alertHeld(
+  trx: Transaction<DB>,
+  row: Claimed,
+  { held, isNewlyHeld }: SyncOutcome,
+): Promise<void> {
+  if (isNewlyHeld) await raiseAlert(trx, heldAlert(row, held))
+  else if (held.length === 0) await raiseResolved(trx, confirmedAlert(row))
 }
 
 /** A dry run is followed by the migration, and a failed migration by a retry. */

@@ -51,6 +51,8 @@ export const ENGINE_LIMITS = {
   maxIdleRounds: 10,
   /** Retries of a command whose response was not valid IMAP or exceeded a limit. */
   maxUnreadableResponses: 3,
+  /** How often the source is listed again where its listing has fewer messages than it claims. */
+  maxListings: 3,
   /** How often one folder is reopened because it changed during the migration. */
   maxReopens: 3,
   /** Notes stored with the report. */

@@ -1,6 +1,7 @@
 import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
+import type { HeldFolder } from './engine/sync/pass.ts'
 import type { MigrationRow, AccountAddress } from './store.ts'
 
 /**
@@ -61,6 +62,50 @@ export function completionAlert(row: MigrationRow): ResolvingAlert {
     at: new Date(),
   }
 }
+
+/** Composes the alert about deletions that a person must confirm. */
+export function heldAlert(row: MigrationRow, held: readonly HeldFolder[]): NewAlert {
+  const { id, run, workspaceId, source, destination } = row
+  const count = held.reduce((sum, { messages }) => sum + messages, 0)
+  const lines = held
+    .slice(0, 3)
+    .map(({ folder, messages }) => `${folder}: ${messages.toLocaleString('en-US')} messages`)
+  return {
+    workspaceId,
+    kind: 'migration.failed',
+    key: `migration.held ${id} ${run}`,
+    incident: heldIncidentOf(row),
+    phase: 'open',
+    severity: 'warning',
+    title: `${count.toLocaleString('en-US')} deletions at ${nameOf(destination)} need your confirmation`,
+    text: `Folders of ${nameOf(source)} lost more than half of their messages at once:\n${lines.join('\n')}`,
+    nextStep:
+      'Check the source. If the messages were deleted there, confirm on the page of the migration. Their copies are kept until then.',
+    path: `/migrations/${id}`,
+    objects: [source.user, destination.user],
+    at: new Date(),
+  }
+}
+
+/** Composes the alert about deletions that were confirmed, or whose messages came back. */
+export function confirmedAlert(row: MigrationRow): ResolvingAlert {
+  const { id, run, workspaceId, source, destination } = row
+  const at = new Date()
+  return {
+    workspaceId,
+    kind: 'migration.completed',
+    key: `migration.confirmed ${id} ${run} ${at.getTime()}`,
+    incident: heldIncidentOf(row),
+    title: `Resolved: no deletions at ${nameOf(destination)} wait for a confirmation`,
+    text: `From ${nameOf(source)}: they were confirmed, or the messages are back.`,
+    nextStep: '',
+    path: `/migrations/${id}`,
+    objects: [source.user, destination.user],
+    at,
+  }
+}
+
+const heldIncidentOf = ({ id }: MigrationRow) => `migration-deletions/${id}`
 
 function incidentOf({ id }: MigrationRow): string {
   return `migration/${id}`

@@ -10,6 +10,7 @@ import { newUuid } from '../store/uuid.ts'
 import type { DB } from '../store/tables.ts'
 import { retryFailed, type CopyFailure, type SavedFolder } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
+import { HELD_DELETIONS } from './sync/store.ts'
 import type { SyncRow } from './sync/sync-row.ts'
 import { releaseCredentials } from './consent/store.ts'
 
@@ -299,7 +300,8 @@ function selectMigrations(db: Db) {
     sql<MigrationRow['sync']>`(
       select json_build_object('migrationId', migration_id, 'everyMinutes', every_minutes, 'deletions', deletions,
         'nextAt', next_at, 'until', until, 'passes', passes, 'lastStartedAt', last_started_at,
-        'lastEndedAt', last_ended_at, 'lastChanges', last_changes, 'lastError', last_error)
+        'lastEndedAt', last_ended_at, 'lastChanges', last_changes, 'lastError', last_error,
+        'heldDeletions', ${HELD_DELETIONS})
       from migration_sync where migration_id = migration.id)`.as('sync'),
   ])
 }

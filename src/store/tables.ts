@@ -1099,6 +1099,7 @@ export interface MigrationDeletion {
   destinationUidValidity: number | null;
   folder: string;
   id: Generated<number>;
+  isHeld: Generated<boolean>;
   migrationId: string;
   outcome: string | null;
   reason: string;

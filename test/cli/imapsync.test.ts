@@ -290,6 +290,23 @@ describe('portreeve imapsync', () => {
     expect(there).toMatchObject({ INBOX: [{}, {}], Other: [{}] })
   })
 
+  it('deletes no draft whose newer text the destination does not have', async () => {
+    const draft = (text: string) => ({ body: `Message-ID: <draft@x.test>\r\n\r\n${text} text\r\n` })
+    const same = { body: mail(300) }
+    const user = await newUser(
+      { INBOX: [draft('new'), same] },
+      { INBOX: [draft('old'), draft('odd'), same, same] },
+    )
+    const words = [...sides(user), '--delete1', '--delete2duplicates', '--confirm-deletion']
+    const { out, code } = await run(words)
+    expect([out, code]).toEqual([expect.anything(), 0])
+    expect(out).toMatch(/^Messages deleted on host1 +: 1$/m)
+    expect(out).toMatch(/^Messages deleted on host2 +: 1$/m)
+    expect(out).toContain('1 of them with other content')
+    const { here, there } = await reading(user)
+    expect([here['INBOX']?.length, there['INBOX']?.length]).toEqual([1, 3])
+  })
+
   it(
     'ends with its last line at a limit or a signal, and continues',
     { timeout: 60_000 },

@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
 
-/** Minutes for the whole run. Unfinished tests are stopped, and the figures so far are printed. */
-const MINUTES = 20
+/**
+ * Minutes for the whole run, and for chosen tests. Unfinished tests are stopped, and the figures so
+ * far are printed.
+ */
+const MINUTES = { all: 20, chosen: 60 }
 
 /** Seconds to stop gracefully, with the started servers. */
 const GRACE = 20
@@ -38,7 +41,8 @@ async function run(words: string[]): Promise<number> {
     }
   }
   const stop = Promise.withResolvers<string>()
-  const timer = setTimeout(stop.resolve, MINUTES * 60_000, `after ${MINUTES} minutes`)
+  const minutesAtMost = words.length > 0 ? MINUTES.chosen : MINUTES.all
+  const timer = setTimeout(stop.resolve, minutesAtMost * 60_000, `after ${minutesAtMost} minutes`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.resolve(`by ${signal}`))
   const stopped = await Promise.race([ended.then(() => null), stop.promise])

@@ -1,5 +1,7 @@
+import { chmodSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startCourier } from '../servers/courier.ts'
+import { startCourier, type Courier } from '../servers/courier.ts'
 import { startCyrus } from '../servers/cyrus.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import { startImapAccountFake, type FakeFolder } from '../servers/imap-account-fake.ts'
@@ -14,7 +16,7 @@ const AT_SCAN = /UID FETCH \S+ \(UID FLAGS INTERNALDATE/
 const AT_BODIES = /UID FETCH \S+ \(UID BODY\.PEEK\[\]\)/
 
 describe('messages that another client expunges while they are copied', () => {
-  let courier: MailServer
+  let courier: Courier
   let cyrus: MailServer
   let maildir: MailServer
   let to: MailServer
@@ -174,6 +176,17 @@ describe('messages that another client expunges while they are copied', () => {
     expect(contents(await inboxOf(to.port, user))).toEqual(
       contents(await inboxOf(courier.port, user)),
     )
+  })
+
+  it('are no such message where Courier cannot read a file that is still there: it alone fails', async () => {
+    const user = await person(courier, letters(3))
+    const folder = join(courier.folderOf(user), 'cur')
+    const [file = ''] = readdirSync(folder).toSorted()
+    chmodSync(join(folder, file), 0)
+    const { state, failures } = await migrate({ port: courier.port, user }, { port: to.port, user })
+    expect(state).toBe('failed')
+    expect(failures).toMatchObject([{ folder: 'INBOX', code: 'unfetchable' }])
+    expect(await inboxOf(to.port, user)).toHaveLength(2)
   })
 })
 

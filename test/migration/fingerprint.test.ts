@@ -1,10 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  contentFingerprint,
-  createFingerprintCounts,
-  messageIdOf,
-} from '../../src/migration/engine/identify/fingerprint.ts'
+import { contentFingerprint, messageIdOf } from '../../src/migration/engine/identify/fingerprint.ts'
 
 const message = (body: string) => Buffer.from(`From: a@b\r\nSubject: x\r\n\r\n${body}`)
 
@@ -44,17 +40,5 @@ describe('identity of a message', () => {
     expect(contentFingerprint(Buffer.from(text))).toBe(
       contentFingerprint(Buffer.from(text.replaceAll('\n', '\r\n'))),
     )
-  })
-  it('counts equal messages separately (24)', () => {
-    const tally = createFingerprintCounts()
-    tally.add('a'.repeat(50))
-    tally.add('a'.repeat(50))
-    expect([
-      tally.take('a'.repeat(50)),
-      tally.take('a'.repeat(50)),
-      tally.take('a'.repeat(50)),
-    ]).toEqual([true, true, false])
-    expect(tally.take('b')).toBe(false)
-    expect(tally.size).toBe(0)
   })
 })

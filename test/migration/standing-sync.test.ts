@@ -160,6 +160,28 @@ describe('the standing synchronization of a migration', () => {
     expect((await call(`migrate/${id}/sync`, 'PUT', { everyMinutes: 30 })).code).toBe(400)
   })
 
+  it('holds back deletions of more than half of a folder, with one alert, until they are confirmed', async () => {
+    const user = await newUser(6)
+    const apply = { everyMinutes: 30, deletions: 'apply' }
+    const id = await submit(user, apply)
+    await passes(id, 1)
+    await run(user, 'SELECT INBOX', 'UID STORE 1:4 +FLAGS (\\Deleted)', 'UID EXPUNGE 1:4')
+    expect((await pass(id, apply))?.changes).toMatchObject({ deleted: 4, applied: 0 })
+    expect((await pass(id, apply))?.changes).toMatchObject({ deleted: 0, applied: 0 })
+    expect((await find(id)).sync).toMatchObject({ heldDeletions: 4 })
+    const alerts = await portreeve.pool.query(
+      `select from alert where title like '4 deletions%' and path = $1`,
+      [`/migrations/${id}`],
+    )
+    expect(alerts.rowCount).toBe(1)
+    expect((await call(`migrate/${id}/sync/deletions`, 'POST', undefined, charlie)).code).toBe(404)
+    expect((await call(`migrate/${id}/sync/deletions`, 'POST')).code).toBe(200)
+    expect((await call(`migrate/${id}/sync/deletions`, 'POST')).code).toBe(409)
+    const after = await passes(id, 4)
+    expect(after.sync).toMatchObject({ heldDeletions: 0, lastPass: { changes: { applied: 4 } } })
+    await expectEqual(user)
+  })
+
   it('waits for a person after a rejected password, alerts once, and goes on after a retry', async () => {
     const user = await newUser()
     const id = await submit(user, { everyMinutes: 30 })

@@ -39,6 +39,8 @@ export type CourierOptions = {
 export type Courier = MailServer & {
   /** Sets a user’s quota in bytes. */
   raiseQuota(name: string, bytes: number): void
+  /** The Maildir of a user. */
+  folderOf(name: string): string
 }
 
 type User = { password: string; home: string }
@@ -87,6 +89,7 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Cour
       handOver(join(folder, 'mail'))
       users.set(name, { password, home })
     },
+    folderOf: (name) => join(users.get(name)?.home ?? '', 'Maildir'),
     raiseQuota: (name, bytes) => allow(users.get(name)?.home ?? '', bytes),
     async stop() {
       await front.close()

@@ -4,6 +4,7 @@ import { deleteMessages } from '../../migration/deletion/delete-messages.ts'
 import type { Deletions } from '../../migration/deletion/plan-deletions.ts'
 import type { MigrationAccount } from '../../migration/engine/connections/fresh-sign-in.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
+import { isOfSkipped } from '../../migration/engine/folder/folder-copier.ts'
 import { createMemoryJournal } from '../../migration/engine/journal/memory-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import type { MigrationOutcome } from '../../migration/engine/outcome.ts'
@@ -68,6 +69,7 @@ export async function copyFolders(deps: CopyDeps): Promise<MigrationOutcome> {
       },
     })
     summary.progress = outcome.progress
+    summary.differing = outcome.notes.filter(isOfSkipped).length
     // Messages that are too young now are copied by a later run, which must not skip them.
     if (outcome.state === 'completed' && args.numberOf('minage') !== undefined)
       rmSync(path, { force: true })

@@ -46,6 +46,8 @@ export type Summary = {
   progress: MigrationProgress | null
   deleted: { source: number; destination: number }
   errors: number
+  /** Skipped although the message at the destination has other content. */
+  differing: number
 }
 
 /** A line for a copied message, with the rate since the beginning. */
@@ -90,10 +92,12 @@ export function statisticsLines(summary: Summary): string[] {
   ]
 }
 
-function resultLine({ progress, errors, isDry }: Summary): string {
+function resultLine({ progress, errors, isDry, differing }: Summary): string {
   const total = progress?.messagesTotal ?? 0
   if (isDry) return `The sync was not done: this was a dry run with ${total} messages in host1.`
   const missing = progress ? total - progress.messagesDone + progress.errorCount : 0
+  if (progress !== null && errors === 0 && missing === 0 && differing > 0)
+    return `The sync is finished, all ${total} identified messages in host1 are on host2 by Message-ID, ${differing} of them with other content.`
   if (progress !== null && errors === 0 && missing === 0)
     return `The sync looks good, all ${total} identified messages in host1 are on host2.`
   return `The sync is not finished, there are ${missing} among ${total} identified messages in host1 that are not on host2.`

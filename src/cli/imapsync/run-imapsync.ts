@@ -95,6 +95,7 @@ async function run(args: Arguments, output: Output, failures: string[]): Promise
     isDry: options.dryRun ?? false,
     progress: null,
     deleted: { source: 0, destination: 0 },
+    differing: 0,
     errors: 0,
   }
   try {

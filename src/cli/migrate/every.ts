@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SyncChanges } from '../../migration/engine/sync/pass.ts'
+import type { HeldFolder, SyncChanges } from '../../migration/engine/sync/pass.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
+import { sanitizeForTerminal } from '../text.ts'
 import { countText } from './progress-bars.ts'
 import type { MigrateFlags } from './flags.ts'
 
@@ -18,7 +19,9 @@ export function intervalOf({
   every,
   'dry-run': isDry,
   'apply-deletions': applies,
+  'confirm-deletions': confirms,
 }: MigrateFlags): number | null {
+  if (confirms && !applies) throw new UsageError('--confirm-deletions needs --apply-deletions.')
   if (every === undefined) {
     if (applies) throw new UsageError('--apply-deletions needs --every.')
     return null
@@ -34,7 +37,10 @@ export function intervalOf({
 /** How the engine synchronizes; undefined without `--every`. */
 export function syncOptionsOf(flags: MigrateFlags): MigrateOptions['sync'] {
   if (flags.every === undefined) return undefined
-  return { deletions: flags['apply-deletions'] ? 'apply' : 'record' }
+  return {
+    deletions: flags['apply-deletions'] ? 'apply' : 'record',
+    isLargeConfirmed: flags['confirm-deletions'],
+  }
 }
 
 /** What a pass changed, for people. */
@@ -51,6 +57,13 @@ export function describeChanges(changes: SyncChanges | null): string {
   const shown = parts.filter(([count]) => count > 0)
   if (shown.length === 0) return 'nothing new'
   return shown.map(([count, what]) => `${countText(count)} ${what}`).join(', ')
+}
+
+/** The deletions that wait for a confirmation, for people; null for none. */
+export function describeHeld(held: readonly HeldFolder[]): string | null {
+  if (held.length === 0) return null
+  const folders = held.map(({ folder, messages }) => `${folder} (${countText(messages)})`)
+  return `Not deleted, because more than half of a folder disappeared at once: ${sanitizeForTerminal(folders.join(', '))}. Check the source, then run this with --confirm-deletions.`
 }
 
 /** Waits for the next pass; false when it was stopped. */

@@ -45,6 +45,10 @@ export const MIGRATE_FLAGS = {
   'apply-deletions': {
     summary: 'with --every, delete copies of messages that were deleted at the source',
   },
+  'confirm-deletions': {
+    summary:
+      'with --apply-deletions, also where a folder lost more than half of its messages at once',
+  },
   connections: {
     value: 'N',
     range: [1, 16],

@@ -16,7 +16,7 @@ import { createResolver, type Resolver } from '../../net/dns.ts'
 import { UsageError } from '../command.ts'
 import { createCommandLog } from '../terminal-log.ts'
 import { paint, sanitizeForTerminal } from '../text.ts'
-import { describeChanges, intervalOf, waitForPass } from './every.ts'
+import { describeChanges, describeHeld, intervalOf, waitForPass } from './every.ts'
 import type { MigrateFlags } from './flags.ts'
 import { journalPath } from './journal-path.ts'
 import {
@@ -211,7 +211,8 @@ async function copyOne(mailbox: ReadMailbox, run: BatchRun): Promise<Result> {
       const failed = stopped?.message ?? `${countText(errorCount)} not copied.`
       const isLater = seen.has(line)
       if (sync) seen.set(line, sync.seen)
-      const message = isLater && sync ? describeChanges(sync.changes) : null
+      const waiting = sync && describeHeld(sync.held)
+      const message = waiting ?? (isLater && sync ? describeChanges(sync.changes) : null)
       return { ...result, status: state, messages, message: state === 'failed' ? failed : message }
     } finally {
       journal.close()

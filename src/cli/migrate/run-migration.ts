@@ -14,7 +14,7 @@ import { report, tableOf, type Reported } from './migrate-report.ts'
 import { journalPath } from './journal-path.ts'
 import { readSourceDigest } from '../../migration/sync/checks/check-source.ts'
 import { sanitizeForTerminal } from '../text.ts'
-import { describeChanges, intervalOf, syncOptionsOf, waitForPass } from './every.ts'
+import { describeChanges, describeHeld, intervalOf, syncOptionsOf, waitForPass } from './every.ts'
 import { countText, createBars } from './progress-bars.ts'
 import { runBatch } from './run-batch.ts'
 
@@ -77,11 +77,14 @@ async function synchronize(
 }
 
 function printPass(pass: Reported | null, json: boolean): void {
-  const changes = pass?.sync?.changes ?? null
-  if (json) return console.log(JSON.stringify({ at: new Date(), changes, errors: errorsOf(pass) }))
+  const { changes = null, held = [] } = pass?.sync ?? {}
+  if (json)
+    return console.log(JSON.stringify({ at: new Date(), changes, held, errors: errorsOf(pass) }))
   const errors = errorsOf(pass)
   const failed = errors === 0 ? '' : `, ${countText(errors)} not copied`
   console.log(`${timeOfDay()} ${describeChanges(changes)}${failed}`)
+  const waiting = describeHeld(held)
+  if (waiting !== null) console.log(waiting)
 }
 
 const errorsOf = (pass: Reported | null) => pass?.progress.errorCount ?? 0

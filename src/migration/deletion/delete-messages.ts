@@ -3,11 +3,16 @@ import { signIn, type Session } from '../../net/imap/connection/session.ts'
 import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 import type { Wire } from '../../net/imap/connection/wire.ts'
 import { listFolders } from '../../net/imap/folders/list-folders.ts'
-import { encodeMailbox, type ByteString } from '../../net/imap/folders/mailbox-name.ts'
+import {
+  decodeMailbox,
+  encodeMailbox,
+  type ByteString,
+} from '../../net/imap/folders/mailbox-name.ts'
 import { examine, select } from '../../net/imap/folders/mailbox.ts'
 import { identify, type IdentifiedMessage } from '../engine/identify/identify.ts'
 import type { MappedFolder } from '../engine/plan/mapping.ts'
-import { planDeletions, type Deletions } from './plan-deletions.ts'
+import { Stop } from '../engine/stop.ts'
+import { indexKept, planAtDestination, planAtSource, type Deletions } from './plan-deletions.ts'
 
 type DeletionDeps = {
   source: SignIn
@@ -56,23 +61,28 @@ async function deleteInFolders(
   const byDestination = Map.groupBy(folders, ({ destination }) => destination)
   for (const [path, mapped] of byDestination) {
     signal.throwIfAborted()
-    const sources = []
-    for (const folder of mapped) {
-      const name = here(folder.source)
-      sources.push({ name, messages: await listFolder(from.wire, name, 'read') })
+    const names = mapped.map(({ source }) => here(source))
+    const listSources = async () => {
+      const lists = []
+      for (const name of names) lists.push(await listFolder(from.wire, name, 'read'))
+      return lists
     }
-    const name = there(path)
-    const found = await listFolder(to.wire, name, 'change')
-    const plan = planDeletions(
-      sources.map(({ messages }) => messages),
-      found,
-      deletions,
-    )
-    deleted.isMarkedOnly ||= !(await remove(to.wire, plan.destination, true))
-    deleted.destination += plan.destination.length
-    for (const [index, uids] of plan.sources.entries()) {
-      if (uids.length === 0) continue
-      await select(from.wire, sources[index]?.name ?? '')
+    const sources = await listSources()
+    const found = await listFolder(to.wire, there(path), 'change')
+    let surplus = await planAtDestination(sources.flat(), found, to.wire, deletions)
+    // A second look at the source: what it did not list once may be there nevertheless.
+    if (surplus.length > 0) {
+      const again = (await listSources()).flat()
+      const confirmed = new Set(await planAtDestination(again, found, to.wire, deletions))
+      surplus = surplus.filter((uid) => confirmed.has(uid))
+    }
+    deleted.isMarkedOnly ||= !(await remove(to.wire, surplus, true))
+    deleted.destination += surplus.length
+    if (!deletions.copiedAtSource) continue
+    const kept = indexKept(found, surplus)
+    for (const [index, name] of names.entries()) {
+      await select(from.wire, name)
+      const uids = await planAtSource(sources[index] ?? [], kept, from.wire, to.wire)
       deleted.isMarkedOnly ||= !(await remove(from.wire, uids, deletions.removeAtSource))
       deleted.source += uids.length
     }
@@ -86,13 +96,19 @@ async function namesOf(session: Session): Promise<(path: string) => ByteString> 
   return (path) => names.get(path) ?? encodeMailbox(path)
 }
 
+/** @throws Stop when a server lists fewer messages than it claims to have: nothing may be deleted */
 async function listFolder(
   wire: Wire,
   name: ByteString,
   mode: 'read' | 'change',
 ): Promise<IdentifiedMessage[]> {
-  const { exists, uidNext } = await (mode === 'read' ? examine : select)(wire, name)
-  return exists === 0 ? [] : Array.fromAsync(identify(wire, 1, (uidNext ?? 2 ** 32) - 1))
+  const { exists } = await (mode === 'read' ? examine : select)(wire, name)
+  const listed = exists === 0 ? [] : await Array.fromAsync(identify(wire, 1, 2 ** 32 - 1))
+  if (listed.length >= exists) return listed
+  throw new Stop(
+    'not_listed',
+    `Nothing was deleted in “${decodeMailbox(name)}”: the server claims to have ${exists} messages and lists ${listed.length}.`,
+  )
 }
 
 /** @returns false when the messages are marked as deleted but still there */

@@ -1,5 +1,7 @@
-import { createFingerprintCounts } from '../engine/identify/fingerprint.ts'
+import { readContents } from '../engine/identify/content.ts'
+import { ExistingMessages } from '../engine/identify/existing-messages.ts'
 import type { IdentifiedMessage } from '../engine/identify/identify.ts'
+import type { Wire } from '../../net/imap/connection/wire.ts'
 
 /** What to delete. */
 export type Deletions = {
@@ -9,58 +11,86 @@ export type Deletions = {
   removeAtSource: boolean
   /** Messages of the destination that the source lacks. */
   unknownAtDestination: boolean
-  /** Messages that the destination has more often than the source, with equal sizes. */
+  /** Messages that the destination has more often than the source, with equal content. */
   duplicatesAtDestination: boolean
 }
 
-/** UIDs, ascending. */
-export type DeletionPlan = { sources: number[][]; destination: number[] }
+/** Messages whose contents are compared together. */
+const MESSAGES_AT_ONCE = 500
 
 /**
- * Chooses the messages to delete in one folder of the destination and its folders at the source.
- * @param sources the messages of each source folder
+ * Chooses the messages to delete in one folder of the destination.
+ * @param sources the messages of its folders at the source
+ * @param destination with the folder open
+ * @returns UIDs, ascending
+ * @throws ImapRefused, ImapLost
  */
-export function planDeletions(
-  sources: readonly (readonly IdentifiedMessage[])[],
+export async function planAtDestination(
+  sources: readonly IdentifiedMessage[],
   found: readonly IdentifiedMessage[],
-  deletions: Deletions,
-): DeletionPlan {
-  const known = new Set(sources.flat().map(({ key }) => key))
-  const allowed = countOf(sources.flat())
-  const seen = new Map<string, number>()
-  const remaining = createFingerprintCounts()
-  const destination: number[] = []
-  for (const message of found.toSorted((a, b) => a.uid - b.uid)) {
-    const exact = exactKey(message)
-    const count = (seen.get(exact) ?? 0) + 1
-    const isUnknown = !known.has(message.key)
-    const isDuplicate = count > Math.max(1, allowed.get(exact) ?? 0)
-    seen.set(exact, count)
-    if (
-      (deletions.unknownAtDestination && isUnknown) ||
-      (deletions.duplicatesAtDestination && isDuplicate)
-    )
-      destination.push(message.uid)
-    else remaining.add(message.key)
-  }
-  const copied = (messages: readonly IdentifiedMessage[]) =>
-    messages.filter(({ key }) => remaining.take(key)).map(({ uid }) => uid)
-  return {
-    sources: sources.map((messages) =>
-      deletions.copiedAtSource ? ascending(copied(messages)) : [],
-    ),
-    destination,
-  }
+  destination: Wire,
+  { unknownAtDestination, duplicatesAtDestination }: Deletions,
+): Promise<number[]> {
+  const known = new Set(sources.map(({ key }) => key))
+  const unknown = unknownAtDestination ? found.filter(({ key }) => !known.has(key)) : []
+  const duplicates = duplicatesAtDestination
+    ? await findDuplicates(sources, found, destination)
+    : []
+  return [...new Set([...unknown, ...duplicates].map(({ uid }) => uid))].toSorted((a, b) => a - b)
 }
 
-const ascending = (uids: number[]) => uids.toSorted((a, b) => a - b)
+/** A Message-ID is no proof: a list changes a message and keeps it, and so does a draft. */
+async function findDuplicates(
+  sources: readonly IdentifiedMessage[],
+  found: readonly IdentifiedMessage[],
+  destination: Wire,
+): Promise<IdentifiedMessage[]> {
+  const sizedKey = ({ key, size }: IdentifiedMessage) => `${size} ${key}`
+  const wanted = Map.groupBy(sources, sizedKey)
+  const duplicates: IdentifiedMessage[] = []
+  for (const [key, group] of Map.groupBy(found, sizedKey)) {
+    const count = Math.max(1, wanted.get(key)?.length ?? 0)
+    if (group.length <= count) continue
+    const contents = await readContents(destination, group)
+    const digestOf = ({ uid }: IdentifiedMessage) => contents.get(uid)?.exact.toString('hex')
+    for (const [digest, equal] of Map.groupBy(group, digestOf))
+      if (digest !== undefined)
+        duplicates.push(...equal.toSorted((a, b) => a.uid - b.uid).slice(count))
+  }
+  return duplicates
+}
 
-/** A Message-ID alone is no proof: a list changes a message and keeps its Message-ID. */
-const exactKey = ({ key, size }: IdentifiedMessage) => `${size} ${key}`
+/** Indexes the messages that the destination keeps. */
+export function indexKept(
+  found: readonly IdentifiedMessage[],
+  deleted: readonly number[],
+): ExistingMessages {
+  const gone = new Set(deleted)
+  const kept = new ExistingMessages()
+  for (const { uid, key, row } of found) if (!gone.has(uid)) kept.add(key, row)
+  return kept
+}
 
-function countOf(messages: readonly IdentifiedMessage[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const message of messages)
-    counts.set(exactKey(message), (counts.get(exactKey(message)) ?? 0) + 1)
-  return counts
+/**
+ * Chooses the messages of a folder of the source of which the destination keeps one with the same
+ * bytes, each of them read on both sides; for two at the source, two.
+ * @param source with the folder open
+ * @param destination with the folder open
+ * @returns UIDs, ascending
+ * @throws ImapRefused, ImapLost
+ */
+export async function planAtSource(
+  messages: readonly IdentifiedMessage[],
+  kept: ExistingMessages,
+  source: Wire,
+  destination: Wire,
+): Promise<number[]> {
+  const rows = messages.map(({ row }) => row).toSorted((a, b) => a.uid - b.uid)
+  const uids: number[] = []
+  for (let at = 0; at < rows.length; at += MESSAGES_AT_ONCE) {
+    const some = rows.slice(at, at + MESSAGES_AT_ONCE)
+    const matches = await kept.match(some, source, destination, { isStrict: true })
+    for (const [uid, { is }] of matches) if (is === 'same') uids.push(uid)
+  }
+  return uids.toSorted((a, b) => a - b)
 }

@@ -1,4 +1,4 @@
-import { compareLists, type Comparison, type Pair } from './compare-lists.ts'
+import { compareLists, type Comparison, type Pair, type SkippedMessages } from './compare-lists.ts'
 import type { ProofLevel } from './document.ts'
 import type { MessageList, MessageSum } from './message-list.ts'
 
@@ -13,18 +13,30 @@ export type ComparedFolder = Pick<Comparison, 'onlySource' | 'onlyDestination'> 
   keptIndexes: number[]
 }
 
+const NONE_SKIPPED: SkippedMessages = { isSkipped: () => false, isDiffering: () => false }
+
 /**
  * Compares the messages of a folder on both sides, and counts what differs between kept messages.
  * @param permanentFlags flags that the folder of the destination can store (RFC 3501, 7.1)
+ * @param skipped messages of the source that the migration did not copy, by the journal
  * @param changes is added to
  */
 export function compareFolder(
   source: MessageList,
   destination: MessageList,
-  { level, permanentFlags }: { level: ProofLevel; permanentFlags: string[] | null },
+  {
+    level,
+    permanentFlags,
+    skipped = NONE_SKIPPED,
+  }: { level: ProofLevel; permanentFlags: string[] | null; skipped?: SkippedMessages },
   changes: Map<string, number>,
 ): ComparedFolder {
-  const { pairs, onlySource, onlyDestination } = compareLists(source, destination)
+  const { pairs, onlySource, onlyDestination } = compareLists(
+    source,
+    destination,
+    skipped,
+    level === 'full',
+  )
   const isStorable = storableFlags(permanentFlags)
   for (const pair of pairs)
     for (const change of changesOf(pair, source, destination, level, isStorable))

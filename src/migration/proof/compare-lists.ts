@@ -10,19 +10,50 @@ export type Comparison = {
   onlyDestination: number[]
 }
 
+/** Messages of the source that the migration skipped, by their indexes. */
+export type SkippedMessages = {
+  /** Without a copy: a message with the same Message-ID is not their copy. */
+  isSkipped: (index: number) => boolean
+  /** Of them, those that were found to have another content than what is there. */
+  isDiffering: (index: number) => boolean
+}
+
 /**
  * Pairs the messages of two folders. Each message has one counterpart at most: two equal messages of
  * the source need two of the destination.
+ * @param isByContent whether the exact keys are of the contents
  */
-export function compareLists(source: MessageList, destination: MessageList): Comparison {
-  const found = pairExact(source, destination)
-  for (const by of ['loose', 'id'] as const) pairBy(by, source, destination, found)
+export function compareLists(
+  source: MessageList,
+  destination: MessageList,
+  { isSkipped, isDiffering }: SkippedMessages,
+  isByContent: boolean,
+): Comparison {
+  const isKnownToDiffer = (index: number) => !isByContent && isDiffering(index)
+  const found = pairExact(source, destination, (index) => !isKnownToDiffer(index))
+  const copied = new Set(
+    found.pairs.map((pair) => destination.key(pair.destination, 'exact').toString('latin1')),
+  )
+  pairBy('loose', source, destination, found, {
+    here: (index) => isByContent || !isSkipped(index),
+    there: () => true,
+  })
+  // A second copy of another message is not this one with other bytes.
+  pairBy('id', source, destination, found, {
+    here: (index) => !isSkipped(index),
+    there: (index) => !copied.has(destination.key(index, 'exact').toString('latin1')),
+  })
+  found.onlySource.push(...source.sorted().filter(isKnownToDiffer))
   return found
 }
 
-function pairExact(source: MessageList, destination: MessageList): Comparison {
+function pairExact(
+  source: MessageList,
+  destination: MessageList,
+  isComparable: (index: number) => boolean,
+): Comparison {
   const found: Comparison = { pairs: [], onlySource: [], onlyDestination: [] }
-  const [ours, theirs] = [source.sorted(), destination.sorted()]
+  const [ours, theirs] = [source.sorted().filter(isComparable), destination.sorted()]
   let [a, b] = [0, 0]
   for (;;) {
     const [one, other] = [ours[a], theirs[b]]
@@ -47,13 +78,16 @@ function pairBy(
   source: MessageList,
   destination: MessageList,
   found: Comparison,
+  isComparable: Record<'here' | 'there', (index: number) => boolean>,
 ): void {
   if (found.onlySource.length === 0 || found.onlyDestination.length === 0) return
   const keyOf = (list: MessageList, index: number) => list.key(index, by).toString('latin1')
-  const waiting = Map.groupBy(found.onlyDestination, (index) => keyOf(destination, index))
+  const waiting = Map.groupBy(found.onlyDestination.filter(isComparable.there), (index) =>
+    keyOf(destination, index),
+  )
   const paired = new Set<number>()
   found.onlySource = found.onlySource.filter((index) => {
-    const other = waiting.get(keyOf(source, index))?.shift()
+    const other = isComparable.here(index) ? waiting.get(keyOf(source, index))?.shift() : undefined
     if (other === undefined) return true
     found.pairs.push({ source: index, destination: other, by })
     paired.add(other)

@@ -15,6 +15,9 @@ export type FolderHistory = {
 
 export type Explanation = { reason: string; detail: string | null }
 
+/** What the destination has of a message: one with the same content, or the same Message-ID. */
+export type SkippedCounterpart = { content: boolean; id: boolean }
+
 /**
  * Explains messages that the destination does not have, from the journal. The journal never decides
  * whether a message is there.
@@ -23,7 +26,7 @@ export type Explanation = { reason: string; detail: string | null }
 export function createMissingExplainer(
   { state, copies, failures }: FolderHistory,
   isThere: (uid: number) => boolean,
-): (uid: number) => Explanation {
+): (uid: number, has: SkippedCounterpart) => Explanation {
   const failed = new Map(failures.flatMap((each) => (each.uid === null ? [] : [[each.uid, each]])))
   const whole = failures.find(({ uid }) => uid === null)
   const none = { detail: whole?.message ?? null }
@@ -31,16 +34,21 @@ export function createMissingExplainer(
   const processed = new ProcessedMessages(state)
   const there = parseUidSet(state.there)
   const records = readRecords(copies)
-  return (uid) => {
+  return (uid, has) => {
     const failure = failed.get(uid)
     if (failure) return { reason: failure.code, detail: failure.message }
-    if (there.has(uid)) return { reason: 'already_there', detail: null }
+    if (there.has(uid)) return { reason: reasonOfSkipped(has), detail: null }
     if (!processed.has(uid)) return { reason: 'not_copied_yet', ...none }
     const to = records.get(uid)?.to ?? 0
     if (to === 0) return { reason: 'not_found', detail: null }
     const reason = isThere(to) ? 'changed_at_destination' : 'deleted_at_destination'
     return { reason, detail: null }
   }
+}
+
+function reasonOfSkipped({ content, id }: SkippedCounterpart): string {
+  if (content) return 'already_there'
+  return id ? 'other_content' : 'deleted_at_destination'
 }
 
 /** Explains messages that only the destination has. */

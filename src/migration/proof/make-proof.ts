@@ -1,7 +1,10 @@
 import { VERSION } from '../../version.ts'
 import type { Deletion } from '../engine/journal/deletions.ts'
 import type { MigrationNote } from '../engine/context.ts'
+import type { SavedFolder } from '../engine/journal/journal.ts'
+import { parseUidSet } from '../engine/journal/uid-set.ts'
 import { compareFolder } from './compare-folder.ts'
+import type { SkippedMessages } from './compare-lists.ts'
 import {
   isAccepted,
   PROOF_FORMAT,
@@ -9,6 +12,7 @@ import {
   verdictOfMailbox,
   type MailboxProof,
   type ProofFolder,
+  type ProofLevel,
   type Reason,
 } from './document.ts'
 import {
@@ -16,9 +20,10 @@ import {
   createMissingExplainer,
   type Explanation,
   type FolderHistory,
+  type SkippedCounterpart,
 } from './explain.ts'
 import { PROOF_LIMITS } from './limits.ts'
-import { MessageList, type ListedMessage } from './message-list.ts'
+import { MessageList, type KeyName, type ListedMessage } from './message-list.ts'
 import { readMailbox, type ReadDeps, type ReadGroup } from './read-mailbox.ts'
 
 export type ProofDeps = ReadDeps & {
@@ -101,10 +106,17 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
   const { destination, sources, target } = group
   const { messages: source, originOf } = joinSources(sources)
   const histories = await Promise.all(sources.map(async ({ folder }) => deps.historyOf(folder)))
-  const compared = compareFolder(source, target.messages, { ...deps, ...target }, found.changes)
-  const unreadable = sources.flatMap(({ unreadable: uids, folder }) =>
-    uids.map((uid) => ({ uid, folder })),
+  const skipped = skippedOf(source, originOf, histories)
+  const compared = compareFolder(
+    source,
+    target.messages,
+    { ...deps, ...target, skipped },
+    found.changes,
   )
+  const unreadable = sources.flatMap(({ unreadable: uids, unlisted, folder }) => [
+    ...uids.map((uid) => ({ uid, folder, reason: 'unreadable' })),
+    ...Array.from({ length: unlisted }, () => ({ uid: 0, folder, reason: 'not_listed' })),
+  ])
   const at: ProofFolder = {
     destination,
     destinationUidValidity: target.uidValidity,
@@ -117,10 +129,11 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
     missing: compared.onlySource.length + unreadable.length,
   }
   found.folders.push(at)
-  const uids = uidsOf(target.messages)
+  const uids = new Set(target.messages.uids())
   const explainers = histories.map((history) =>
     createMissingExplainer(history, (uid) => uids.has(uid)),
   )
+  const counterpart = createCounterpartFinder(source, target.messages, skipped, deps.level)
   for (const index of compared.onlySource.toSorted((a, b) => a - b)) {
     const message = source.get(index)
     const origin = originOf(index)
@@ -128,12 +141,15 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
     const isRepeated = group.isAllMail && found.kept?.has(key) === true
     const explanation = isRepeated
       ? { reason: 'copied_in_other_folder', detail: null }
-      : (explainers[origin]?.(message.uid) ?? { reason: 'not_found', detail: null })
+      : (explainers[origin]?.(message.uid, counterpart(index)) ?? {
+          reason: 'not_found',
+          detail: null,
+        })
     addMissing(found, { key, message, folder: sources[origin]?.folder ?? '', at, explanation })
   }
-  for (const { uid, folder } of unreadable) {
+  for (const { uid, folder, reason } of unreadable) {
     const message = { uid, size: 0, date: null, flags: '' }
-    const explanation = { reason: 'unreadable', detail: null }
+    const explanation = { reason, detail: null }
     addMissing(found, { key: '', message, folder, at, explanation })
   }
   const explain = createAdditionalExplainer(
@@ -155,12 +171,49 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
     for (const index of compared.keptIndexes) found.kept.add(keyOf(target.messages, index))
 }
 
-function keyOf(list: MessageList, index: number): string {
-  return list.key(index, 'exact').toString('latin1')
+/** The messages of joined sources that the migration skipped. */
+function skippedOf(
+  source: MessageList,
+  originOf: (index: number) => number,
+  histories: readonly FolderHistory[],
+): SkippedMessages {
+  const setsOf = (of: (state: SavedFolder) => string | undefined) => {
+    const sets = histories.map(({ state }) => parseUidSet((state && of(state)) ?? ''))
+    return (index: number) => sets[originOf(index)]?.has(source.get(index).uid) === true
+  }
+  return {
+    isSkipped: setsOf(({ there }) => there),
+    isDiffering: setsOf(({ differing }) => differing),
+  }
 }
 
-function uidsOf(list: MessageList): Set<number> {
-  return new Set(Array.from({ length: list.count }, (_, index) => list.get(index).uid))
+/** Finds out what the destination has of a message that has no counterpart of its own. */
+function createCounterpartFinder(
+  source: MessageList,
+  destination: MessageList,
+  { isDiffering }: SkippedMessages,
+  level: ProofLevel,
+): (index: number) => SkippedCounterpart {
+  const keysOf = (name: KeyName) => {
+    let keys: Set<string> | undefined
+    return (index: number) => {
+      keys ??= new Set(
+        Array.from({ length: destination.count }, (_, other) =>
+          destination.key(other, name).toString('latin1'),
+        ),
+      )
+      return keys.has(source.key(index, name).toString('latin1'))
+    }
+  }
+  const [hasExact, hasLoose, hasId] = [keysOf('exact'), keysOf('loose'), keysOf('id')]
+  return (index) => ({
+    content: level === 'full' ? hasLoose(index) : hasExact(index) && !isDiffering(index),
+    id: hasId(index),
+  })
+}
+
+function keyOf(list: MessageList, index: number): string {
+  return list.key(index, 'exact').toString('latin1')
 }
 
 /** Several folders of the source can be copied to one. */

@@ -54,6 +54,10 @@ export class MessageList {
     this.#flags.push(text)
   }
 
+  uids(): readonly number[] {
+    return this.#uids
+  }
+
   get(index: number): ListedMessage {
     const date = this.#dates[index] ?? NaN
     return {

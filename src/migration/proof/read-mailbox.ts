@@ -1,5 +1,5 @@
 import { listFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
-import { encodeMailbox } from '../../net/imap/folders/mailbox-name.ts'
+import { encodeMailbox, type ByteString } from '../../net/imap/folders/mailbox-name.ts'
 import type { MailboxView } from '../../net/imap/folders/mailbox-view.ts'
 import { ImapRefused, isTemporary } from '../../net/imap/connection/refusals.ts'
 import { createConnectionPair, type ConnectionPair } from '../engine/connections/connection-pair.ts'
@@ -7,6 +7,7 @@ import type { MigrationAccount } from '../engine/connections/fresh-sign-in.ts'
 import { createRateLimitGate } from '../engine/connections/rate-limit-gate.ts'
 import { withRetries } from '../engine/connections/with-retries.ts'
 import { isAllMail } from '../engine/folder/all-mail.ts'
+import { recount } from '../engine/folder/list-messages.ts'
 import type { SavedFolder } from '../engine/journal/journal.ts'
 import { chooseFolders } from '../engine/plan/plan.ts'
 import { Reopen } from '../engine/stop.ts'
@@ -35,6 +36,7 @@ export type ReadDeps = {
 
 /** A folder of one side as it was read. */
 export type ReadSide = ReadFolder & {
+  exists: number
   uidValidity: number | null
   uidNext: number | null
   permanentFlags: string[] | null
@@ -45,13 +47,18 @@ export type ReadGroup = {
   /** Null for folders that were never copied. */
   destination: string | null
   isAllMail: boolean
-  sources: (ReadSide & { folder: string })[]
+  sources: (ReadSide & {
+    folder: string
+    /** Messages that the source claims to have and does not list. */
+    unlisted: number
+  })[]
   target: ReadSide
 }
 
 const NOTHING: ReadSide = {
   messages: new MessageList(),
   unreadable: [],
+  exists: 0,
   uidValidity: null,
   uidNext: null,
   permanentFlags: null,
@@ -85,7 +92,7 @@ export async function readMailbox<T>(
       return Promise.all(sides.map(async (side) => listFolders(side)))
     })
     if (!here || !there) throw new Error('both sides were listed')
-    const chosen = chooseFolders(here, deps.folders)
+    const chosen = chooseFolders(here, deps.folders).filter(({ isSelectable }) => isSelectable)
     const paths = new Set(chosen.map(({ path }) => path))
     const leftOut = here.folders
       .filter(({ path, isSelectable }) => isSelectable && !paths.has(path))
@@ -119,8 +126,10 @@ async function* readGroups(
     const destination = key.startsWith('\0') ? null : key
     const sources = []
     for (const { path, pathAsListed } of folders) {
-      const side = await readSide(() => pair.sourceFolder(pathAsListed), retried, level, onRead)
-      sources.push({ ...side, folder: path })
+      const open = () => pair.sourceFolder(pathAsListed)
+      const side = await readSide(open, retried, level, onRead)
+      const unlisted = await retried(async () => findUnlisted(await open(), pathAsListed, side))
+      sources.push({ ...side, ...unlisted, folder: path })
     }
     const name =
       destination === null ? null : (names.get(destination) ?? encodeMailbox(destination))
@@ -130,6 +139,22 @@ async function* readGroups(
         : await unlessMissing(readSide(() => pair.destinationFolder(name), retried, level, onRead))
     yield { destination, isAllMail: folders.some(isAllMail), sources, target }
   }
+}
+
+/**
+ * Finds messages that the source claims to have and that were not read: those that it lists are
+ * unreadable, the others are counted.
+ */
+async function findUnlisted(
+  view: MailboxView,
+  name: ByteString,
+  { exists, messages, unreadable }: ReadSide,
+): Promise<Pick<ReadGroup['sources'][number], 'unreadable' | 'unlisted'>> {
+  const known = new Set([...unreadable, ...messages.uids()])
+  if (known.size >= exists) return { unreadable, unlisted: 0 }
+  const { uids, claimed } = await recount(view, name)
+  const unread = uids.filter((uid) => !known.has(uid))
+  return { unreadable: [...unreadable, ...unread], unlisted: claimed - uids.length }
 }
 
 /** Reads a folder, again from its beginning after a lost connection or new UIDs. */
@@ -146,7 +171,7 @@ async function readSide(
         const { exists, uidValidity, uidNext, permanentFlags } = await view.reopen()
         const to = exists === 0 ? 0 : (uidNext ?? 2 ** 32) - 1
         const read = await readMessages(view, to, level, onRead)
-        return { ...read, uidValidity, uidNext, permanentFlags }
+        return { ...read, exists, uidValidity, uidNext, permanentFlags }
       })
     } catch (error) {
       if (!(error instanceof Reopen) || tries >= PROOF_LIMITS.maxReopens) throw error

@@ -1,13 +1,10 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { epochMsOf } from '../../net/imap/append/flags-and-dates.ts'
-import { fetchBodies, type Body } from '../../net/imap/fetch/fetch-bodies.ts'
+import { fetchBodies } from '../../net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata, type Metadata } from '../../net/imap/fetch/fetch-metadata.ts'
 import type { Wire } from '../../net/imap/connection/wire.ts'
-import {
-  contentFingerprint,
-  FINGERPRINT_BYTES,
-  messageIdOf,
-} from '../engine/identify/fingerprint.ts'
+import { readContent } from '../engine/identify/content.ts'
+import { contentFingerprint, messageIdOf } from '../engine/identify/fingerprint.ts'
 import type { ProofLevel } from './document.ts'
 import { MessageList, type ListedMessage } from './message-list.ts'
 
@@ -51,8 +48,8 @@ export async function readMessages(
     if (fetched.state === 'refused') unreadable.push(fetched.uid)
     else {
       const { message } = found
-      const { exact, loose, fingerprint } = await readBody(fetched.body)
-      const id = found.id ?? fingerprint()
+      const { exact, loose, head } = await readContent(fetched.body)
+      const id = found.id ?? sha256(contentFingerprint(head()))
       if (level === 'full') messages.add({ ...message, size: fetched.size }, { exact, loose, id })
       else messages.add(message, { exact: headerKey(message, id), loose: id, id })
     }
@@ -63,35 +60,6 @@ export async function readMessages(
 
 function headerKey({ size }: ListedMessage, id: Buffer): Buffer {
   return sha256(`${size} ${id.toString('hex')}`)
-}
-
-/** Computes the keys of a body while it passes. */
-async function readBody(body: Body) {
-  const [exact, loose] = [createHash('sha256'), createHash('sha256')]
-  const head: Buffer[] = []
-  let headBytes = 0
-  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
-    exact.update(chunk)
-    updateWithoutReturns(loose, chunk)
-    if (headBytes < FINGERPRINT_BYTES) head.push(chunk.subarray(0, FINGERPRINT_BYTES - headBytes))
-    headBytes += chunk.length
-  }
-  return {
-    exact: exact.digest(),
-    loose: loose.digest(),
-    fingerprint: () => sha256(contentFingerprint(Buffer.concat(head))),
-  }
-}
-
-const RETURN = 0x0d
-
-function updateWithoutReturns(sum: ReturnType<typeof createHash>, chunk: Buffer): void {
-  let from = 0
-  for (let at = chunk.indexOf(RETURN); at !== -1; at = chunk.indexOf(RETURN, from)) {
-    sum.update(chunk.subarray(from, at))
-    from = at + 1
-  }
-  sum.update(chunk.subarray(from))
 }
 
 function sha256(text: string): Buffer {

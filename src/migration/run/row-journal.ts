@@ -2,7 +2,13 @@ import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import type { CopyFailure, Journal, SavedFolder } from '../engine/journal/journal.ts'
 import { addErrors } from '../store.ts'
-import { addDeletions, closeDeletions, listDeletions, readCopies } from './copies/store.ts'
+import {
+  addDeletions,
+  closeDeletions,
+  holdDeletions,
+  listDeletions,
+  readCopies,
+} from './copies/store.ts'
 import { findFolder, listFolders, loadFolders, saveFolders, type Run } from './store.ts'
 
 /**
@@ -41,6 +47,7 @@ export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
       })
     },
     deletions: () => listDeletions(db, run.id),
+    holdDeletions: (ids) => holdDeletions(db, run.id, ids),
     closeDeletions: (ids, outcome) => closeDeletions(db, run.id, ids, outcome),
     async report(failure) {
       await addErrors(db, run.id, [failure])

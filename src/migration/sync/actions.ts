@@ -6,14 +6,17 @@ import type { DB } from '../../store/tables.ts'
 import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
 import { extendCredentials } from '../../mail-credentials/store.ts'
 import type { OpenTokens } from '../../mail-credentials/token-source.ts'
+import { raiseResolved } from '../../alerts/raise.ts'
 import { requireSecret } from '../accounts.ts'
+import { confirmedAlert } from '../messages.ts'
+import { releaseDeletions } from '../run/copies/store.ts'
 import { renewSides } from '../renew-sides.ts'
 import { credentialsOf, findMigration, hasSecret, notifyMigration, saveSides } from '../store.ts'
 import { encryptSecrets, waitsForOwner } from '../submit.ts'
 import { endSync } from './end-sync.ts'
 import { SYNC_LIMITS } from './limits.ts'
 import type { MigrationSyncRequest } from './shapes.ts'
-import { saveSyncs } from './store.ts'
+import { requestPass, saveSyncs } from './store.ts'
 
 export type SyncDeps = {
   db: Kysely<DB>
@@ -51,6 +54,27 @@ export async function setSync(
     else if (!(await hasSecret(trx, id))) requireSecret({}, 'source')
     await extendCredentials(trx, workspaceId, credentials, SYNC_LIMITS.days + KEEP_DAYS.used)
     await saveSyncs(trx, [id], { workspaceId, everyMinutes, deletions, nextAt: new Date() })
+    await queue.enqueue(trx, syncJob, {})
+    await notifyMigration(trx, workspaceId, id)
+  })
+}
+
+/**
+ * Confirms deletions that are held back. A pass that applies them is due at once.
+ * @throws Fault `not_found`, `conflict` when none are held back
+ */
+export async function confirmDeletions(
+  { db, queue, syncJob }: SyncDeps,
+  { workspaceId, id }: Name,
+): Promise<void> {
+  const row = await findMigration(db, workspaceId, id)
+  if (!row) throw new Fault('not_found', 'The migration was not found.')
+  await db.transaction().execute(async (trx) => {
+    const isSynchronized = row.sync !== null
+    if (!isSynchronized || (await releaseDeletions(trx, id)) === 0)
+      throw new Fault('conflict', 'No deletions are held back.')
+    await requestPass(trx, id)
+    await raiseResolved(trx, confirmedAlert(row))
     await queue.enqueue(trx, syncJob, {})
     await notifyMigration(trx, workspaceId, id)
   })

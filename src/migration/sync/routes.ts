@@ -4,7 +4,7 @@ import { callerOf } from '../../http/auth.ts'
 import { Done, responses, Success, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { findMigration } from '../store.ts'
-import { setSync, stopSync, type SyncDeps } from './actions.ts'
+import { confirmDeletions, setSync, stopSync, type SyncDeps } from './actions.ts'
 import { MigrationSync, MigrationSyncRequest, SyncPasses } from './shapes.ts'
 import { countDeletions, findSync, listPasses } from './store.ts'
 import type { SyncRow } from './sync-row.ts'
@@ -52,6 +52,25 @@ export function syncRoutes(app: App, deps: SyncDeps): void {
     async (request) => {
       await stopSync(deps, { workspaceId: callerOf(request).workspaceId, id: request.params.id })
       return { success: true }
+    },
+  )
+  app.post(
+    `${path}/deletions`,
+    {
+      schema: {
+        summary: 'Confirm the deletions of a migration that are held back',
+        description:
+          'When a folder of the source loses more than half of its messages in one pass, their copies are kept until this is called. The next pass deletes them.',
+        operationId: 'confirmMigrationDeletions',
+        tags,
+        params,
+        response: responses(Success(MigrationSync)),
+      },
+    },
+    async (request) => {
+      const { id } = request.params
+      await confirmDeletions(deps, { workspaceId: callerOf(request).workspaceId, id })
+      return { success: true, data: presentSync((await findSync(deps.db, id)) as SyncRow) }
     },
   )
   app.get(

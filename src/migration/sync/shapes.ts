@@ -54,6 +54,10 @@ export const SyncChanges = Type.Object(
 export const MigrationSync = Type.Object({
   everyMinutes: Type.Integer(),
   deletions: Type.Enum(['record', 'apply']),
+  heldDeletions: Type.Integer({
+    description:
+      'Deletions that wait for a confirmation: a folder lost more than half of its messages in one pass.',
+  }),
   nextPassAt: Nullable(Timestamp, {
     description: 'Null while a pass waits or runs, or after a rejected sign-in: retry then.',
   }),

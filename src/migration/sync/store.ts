@@ -21,10 +21,14 @@ const COLUMNS = [
 export const NEXT_PASS = sql<Date>`now() + make_interval(mins => every_minutes)`
 const UNTIL = sql<Date>`now() + make_interval(days => ${SYNC_LIMITS.days})`
 
+/** The number of deletions of a `migration_sync` that a person must confirm. */
+export const HELD_DELETIONS = sql<number>`(select count(*)::int from migration_deletion held
+  where held.migration_id = migration_sync.migration_id and held.is_held and held.outcome is null)`
+
 export async function findSync(db: Db, migrationId: string): Promise<SyncRow | null> {
   const row = await db
     .selectFrom('migrationSync')
-    .select(COLUMNS)
+    .select([...COLUMNS, HELD_DELETIONS.as('heldDeletions')])
     .where('migrationId', '=', migrationId)
     .executeTakeFirst()
   return (row as SyncRow | undefined) ?? null
@@ -47,6 +51,15 @@ export async function saveSyncs(
       seen = case when migration_sync.deletions = excluded.deletions then migration_sync.seen end`.execute(
     db,
   )
+}
+
+/** Makes the next pass of a synchronization due at once, and a whole one. */
+export async function requestPass(db: Db, migrationId: string): Promise<void> {
+  await db
+    .updateTable('migrationSync')
+    .set({ nextAt: sql<Date>`now()`, seen: null })
+    .where('migrationId', '=', migrationId)
+    .execute()
 }
 
 /** Ends the synchronization of a migration; false when it has none. */

@@ -14,4 +14,6 @@ export type SyncRow = SyncSettings & {
   lastEndedAt: Date | null
   lastChanges: SyncChanges | null
   lastError: string | null
+  /** Deletions that a person must confirm. */
+  heldDeletions: number
 }

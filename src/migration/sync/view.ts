@@ -5,12 +5,13 @@ import type { SyncRow } from './sync-row.ts'
 /** Presents the synchronization of a migration. */
 export function presentSync(row: SyncRow) {
   const { everyMinutes, deletions, nextAt, until, passes } = row
-  const { lastStartedAt, lastEndedAt, lastChanges, lastError } = row
+  const { lastStartedAt, lastEndedAt, lastChanges, lastError, heldDeletions } = row
   const lastPass =
     lastStartedAt && lastEndedAt
       ? { startedAt: lastStartedAt, endedAt: lastEndedAt, changes: lastChanges, error: lastError }
       : null
-  return { everyMinutes, deletions, nextPassAt: nextAt, endsAt: until, passes, lastPass }
+  const shown = { everyMinutes, deletions, heldDeletions, passes, lastPass }
+  return { ...shown, nextPassAt: nextAt, endsAt: until }
 }
 
 export function presentPass({ changes, ...pass }: PassRow) {

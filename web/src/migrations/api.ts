@@ -60,6 +60,7 @@ export const migrations = {
   cancel: (id: string) => request<Migration>('POST', `${BASE}/migrate/${id}/cancel`),
   synchronize: (id: string, settings: Static<typeof MigrationSyncRequest>) =>
     request('PUT', `${BASE}/migrate/${id}/sync`, { body: settings }),
+  confirmDeletions: (id: string) => request('POST', `${BASE}/migrate/${id}/sync/deletions`),
   endSync: (id: string) => request('DELETE', `${BASE}/migrate/${id}/sync`),
   createLink: async (id: string, side: Side) =>
     (

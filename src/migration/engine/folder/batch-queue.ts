@@ -1,4 +1,4 @@
-import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { IMAP_LIMITS as WIRE } from '../../../net/imap/limits.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
@@ -34,11 +34,16 @@ export function createBatchSize(): BatchSize {
 export type BatchQueue = {
   /** Messages that are in no batch yet. */
   readonly waiting: number
-  /**
-   * Returns the next batch; empty when none is left.
-   * @param reading returns a connection with the folder open
-   */
-  nextBatch(reading: () => Promise<MailboxView>): Promise<Metadata[]>
+  /** Returns the next batch; empty when none is left. */
+  nextBatch(worker: QueueWorker): Promise<Metadata[]>
+}
+
+/** The connections of one worker of the queue. */
+export type QueueWorker = {
+  /** Returns a connection with the source’s folder open. */
+  reading: () => Promise<MailboxView>
+  /** Returns the messages to copy. Called once per message, in order. */
+  choose: (rows: readonly Metadata[]) => Promise<readonly Metadata[]>
 }
 
 type BatchQueueOptions = {
@@ -55,8 +60,6 @@ type BatchQueueOptions = {
   evidence: Pick<FailureEvidence, 'unreadable' | 'losses'>
   /** Called after a connection broke at metadata. */
   afterLoss: () => Promise<void>
-  /** Whether the destination already has the message. Called once per message, in order. */
-  isThere: (row: Metadata) => boolean
   /** Maximum messages of a batch. */
   maxBatchMessages: number
 }
@@ -69,7 +72,6 @@ export function createBatchQueue({
   pace,
   evidence,
   afterLoss,
-  isThere,
   maxBatchMessages,
 }: BatchQueueOptions): BatchQueue {
   let uids = first
@@ -78,22 +80,28 @@ export function createBatchQueue({
   let scanning: Promise<void> | undefined
   let adding: Promise<boolean> | undefined
 
-  async function scan(reading: () => Promise<MailboxView>): Promise<void> {
+  async function scan({ reading, choose }: QueueWorker): Promise<void> {
     const segment = uids.slice(scanned, scanned + ENGINE_LIMITS.segmentMessages)
     const before = new Set(evidence.unreadable.keys())
     const isNews = (uid: number) => evidence.unreadable.has(uid) && !before.has(uid)
-    const found = known?.has(segment[0] ?? 0)
-      ? known
-      : await readSegment(reading, segment, evidence, afterLoss)
+    const found = known?.has(segment[0] ?? 0) ? known : await describe(reading, segment)
+    const wanted = segment.filter((uid) => !isNews(uid))
+    const chosen = await choose(wanted.map((uid) => found.get(uid) ?? undescribed(uid)))
     scanned += segment.length
-    // A server may omit messages that it cannot describe. The fetch of the body shows whether they
-    // still exist.
-    rows.push(
-      ...segment
-        .filter((uid) => !isNews(uid))
-        .map((uid) => found.get(uid) ?? unknownMetadata(uid))
-        .filter((row) => !isThere(row)),
-    )
+    rows.push(...chosen)
+  }
+
+  /** A server may omit a message from the answer for many that it describes alone. */
+  async function describe(
+    reading: QueueWorker['reading'],
+    segment: readonly number[],
+  ): Promise<Map<number, Metadata>> {
+    const found = await readSegment(reading, segment, evidence, afterLoss)
+    const missing = segment.filter((uid) => !found.has(uid) && !evidence.unreadable.has(uid))
+    for (const uid of missing)
+      for (const [, row] of await readSegment(reading, [uid], evidence, afterLoss))
+        found.set(row.uid, row)
+    return found
   }
 
   /** Returns whether there are more. */
@@ -105,10 +113,10 @@ export function createBatchQueue({
     return true
   }
 
-  async function ensure(reading: () => Promise<MailboxView>): Promise<void> {
+  async function ensure(worker: QueueWorker): Promise<void> {
     while (rows.length === 0) {
       if (scanned < uids.length) {
-        scanning ??= scan(reading).finally(() => (scanning = undefined))
+        scanning ??= scan(worker).finally(() => (scanning = undefined))
         await scanning
       } else {
         adding ??= add().finally(() => (adding = undefined))
@@ -120,12 +128,11 @@ export function createBatchQueue({
   function cut(): Metadata[] {
     const most = Math.min(maxBatchMessages, pace.messages)
     let [count, bytes] = [0, 0]
-    for (const { size } of rows) {
-      bytes += size ?? 0
-      const isLarge = (size ?? 0) > WIRE.streamAboveBytes
-      if (count > 0 && (count >= most || bytes > pace.bytes || isLarge)) break
+    for (const row of rows) {
+      bytes += row.size ?? 0
+      if (count > 0 && (count >= most || bytes > pace.bytes || isLarge(row))) break
       count += 1
-      if (isLarge) break
+      if (isLarge(row)) break
     }
     return rows.splice(0, count)
   }
@@ -134,12 +141,12 @@ export function createBatchQueue({
     get waiting() {
       return rows.length + uids.length - scanned
     },
-    async nextBatch(reading) {
-      await ensure(reading)
+    async nextBatch(worker) {
+      await ensure(worker)
       const batch = cut()
       // Fetched ahead, so that no worker waits for the next segment.
       if (rows.length < ENGINE_LIMITS.segmentMessages / 2 && scanned < uids.length) {
-        scanning ??= scan(reading).finally(() => (scanning = undefined))
+        scanning ??= scan(worker).finally(() => (scanning = undefined))
         scanning.catch(() => undefined)
       }
       return batch
@@ -147,6 +154,7 @@ export function createBatchQueue({
   }
 }
 
-function unknownMetadata(uid: number): Metadata {
-  return { uid, flags: [], internalDate: null, size: null, messageIds: [], objectId: null }
+/** Whether a message is streamed. It is in a batch of its own. */
+export function isLarge({ size }: Pick<Metadata, 'size'>): boolean {
+  return (size ?? 0) > WIRE.streamAboveBytes
 }

@@ -11,8 +11,8 @@ import {
 import { ImapRefused, type Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
+import { isLarge } from './batch-queue.ts'
 import { withDigest } from './body-digest.ts'
-import { readHead } from '../identify/identify.ts'
 
 /** The change with which a rejected message is sent again. */
 export type RetryStrategy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
@@ -38,7 +38,7 @@ type Copy = {
 /** The outcome of one message of a batch. */
 export type MessageOutcome =
   | (Copy & { state: 'copied'; row: Metadata; strategy: RetryStrategy })
-  | { state: 'there' | 'gone'; row: Metadata }
+  | { state: 'gone'; row: Metadata }
   | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
   /** `next` is the strategy of the retry; null when none is left. */
   | {
@@ -69,11 +69,6 @@ export type BatchDeps = {
   before: Promise<unknown>
   /** Called when this batch was sent. */
   sent: () => void
-  /**
-   * Whether the destination has a message without Message-ID, by the beginning of its body; null
-   * without deduplication.
-   */
-  isThere: ((head: Buffer) => boolean) | null
   strategyOf: (uid: number) => RetryStrategy
   recordsDigests: boolean
 }
@@ -91,16 +86,53 @@ type FetchedMessage = Extract<FetchResult, { state: 'here' }>
 type Sent = { outcomes: Promise<MessageOutcome[]> }
 
 /**
- * Copies a batch of one folder. Every message gets one outcome. Rejects when the intent could not
- * be recorded or nothing can be sent; then the outcome of everything sent is unknown.
+ * Copies a batch of one folder, in the order of its messages. Every message gets one outcome.
+ * Rejects when the intent could not be recorded or nothing can be sent; then the outcome of
+ * everything sent is unknown.
  */
 export async function copyBatch(
   rows: readonly Metadata[],
   deps: BatchDeps,
 ): Promise<MessageOutcome[]> {
-  const outcomes: MessageOutcome[] = []
-  const sent: Sent[] = []
-  const gathered: Loaded[] = []
+  // A streamed body must be read at once, so its turn to be sent must have come.
+  if (rows.some(isLarge)) await deps.before
+  const { outcomes, loaded, late, sent } = await fetchBatch(rows, deps)
+  await deps.before
+  let gathered: Loaded[] = []
+  for (const one of [...loaded, ...late].toSorted((a, b) => uidOf(a) - uidOf(b))) {
+    if ('outgoing' in one) gathered.push(one)
+    else {
+      if (gathered.length > 0) sent.push(await send(gathered, deps))
+      gathered = []
+      const again = await fetchBatch([one], deps, true)
+      outcomes.push(...again.outcomes)
+      sent.push(...again.sent)
+    }
+  }
+  if (gathered.length > 0) sent.push(await send(gathered, deps))
+  deps.sent()
+  return [...outcomes, ...(await Promise.all(sent.map(({ outcomes: told }) => told))).flat()]
+}
+
+function uidOf(one: Loaded | Metadata): number {
+  return 'outgoing' in one ? one.row.uid : one.uid
+}
+
+type FetchedBatch = {
+  outcomes: MessageOutcome[]
+  loaded: Loaded[]
+  /** Streamed messages whose size was not known: they are fetched again when it is their turn. */
+  late: Metadata[]
+  sent: Sent[]
+}
+
+/** @param isAlone whether a streamed message is sent at once */
+async function fetchBatch(
+  rows: readonly Metadata[],
+  deps: BatchDeps,
+  isAlone = rows.some(isLarge),
+): Promise<FetchedBatch> {
+  const batch: FetchedBatch = { outcomes: [], loaded: [], late: [], sent: [] }
   const byUid = new Map(rows.map((row) => [row.uid, row]))
   let refusal: Refusal | null = null
   try {
@@ -108,51 +140,25 @@ export async function copyBatch(
       const row = byUid.get(fetched.uid)
       if (!row) continue
       byUid.delete(row.uid)
-      if (fetched.state === 'gone') outcomes.push({ state: 'gone', row })
+      if (fetched.state === 'gone') batch.outcomes.push({ state: 'gone', row })
       else if (fetched.state === 'refused')
-        outcomes.push({ state: 'unfetchable', row, refusal: fetched.refusal })
-      else {
-        const loaded = await load(row, fetched, deps)
-        if (loaded === null) outcomes.push({ state: 'there', row })
-        else if (Buffer.isBuffer(loaded.outgoing.body)) gathered.push(loaded)
-        else sent.push(await send([loaded], deps))
-      }
+        batch.outcomes.push({ state: 'unfetchable', row, refusal: fetched.refusal })
+      else if (Buffer.isBuffer(fetched.body)) batch.loaded.push(load(row, fetched, deps))
+      else if (isAlone) batch.sent.push(await send([load(row, fetched, deps)], deps))
+      else batch.late.push(row)
     }
   } catch (error) {
     // Messages that the source did not return are fetched again.
     if (error instanceof ImapRefused) refusal = error.refusal
   }
-  for (const row of byUid.values()) outcomes.push({ state: 'unread', row, refusal })
-  await deps.before
-  if (gathered.length > 0)
-    sent.push(
-      await send(
-        gathered.toSorted((a, b) => a.row.uid - b.row.uid),
-        deps,
-      ),
-    )
-  deps.sent()
-  return [...outcomes, ...(await Promise.all(sent.map(({ outcomes: told }) => told))).flat()]
+  for (const row of byUid.values()) batch.outcomes.push({ state: 'unread', row, refusal })
+  return batch
 }
 
-/** Fetches a message; null when the destination already has it. */
-async function load(
-  row: Metadata,
-  fetched: FetchedMessage,
-  deps: BatchDeps,
-): Promise<Loaded | null> {
+function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Loaded {
   const { size, body, announced = null } = fetched
-  let whole = body
-  if (deps.isThere && row.messageIds.every((id) => id === '')) {
-    const looked = await readHead(body)
-    if (deps.isThere(looked.head)) {
-      if (Buffer.isBuffer(body)) freeBuffer(body)
-      return null
-    }
-    whole = looked.whole
-  }
-  const summed = deps.recordsDigests ? withDigest(whole) : null
-  whole = summed?.body ?? whole
+  const summed = deps.recordsDigests ? withDigest(body) : null
+  const whole = summed?.body ?? body
   const strategy = deps.strategyOf(row.uid)
   const isStripped = strategy === 'without-keywords' || strategy === 'line-ends'
   const flags = isStripped ? row.flags.filter((flag) => !isUserFlag(flag)) : row.flags

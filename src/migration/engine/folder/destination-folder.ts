@@ -26,6 +26,8 @@ type OpenDestinationDeps = {
   literals: LiteralKnowledge
   /** Resolves when the folder of the source is open. */
   sourceOpened: Promise<unknown>
+  /** Whether it was open in this run: it is described as it is now. */
+  isAgain: boolean
 }
 
 /**
@@ -38,7 +40,7 @@ type OpenDestinationDeps = {
 export async function openDestinationFolder(
   pair: ConnectionPair,
   wanted: string,
-  { destination, literals, sourceOpened }: OpenDestinationDeps,
+  { destination, literals, sourceOpened, isAgain }: OpenDestinationDeps,
 ): Promise<DestinationFolder> {
   const { wire } = await pair.destination()
   if (!literals.mustSynchronize) startLiteralProbe(wire, literals)
@@ -50,7 +52,7 @@ export async function openDestinationFolder(
   const name = nameOf(path, destination)
   destination.listed.set(path, name)
   destination.taken.add(path)
-  return { path, name, opened: await openWritable(pair, path, name) }
+  return { path, name, opened: await openWritable(pair, path, { name, isAgain }) }
 }
 
 /** Its result is needed when the first message is sent. */
@@ -127,11 +129,11 @@ function exists(path: string, { listed }: DestinationFolders): boolean {
 async function openWritable(
   pair: ConnectionPair,
   path: string,
-  name: ByteString,
+  { name, isAgain }: { name: ByteString; isAgain: boolean },
 ): Promise<OpenedMailbox> {
   const view = await pair.destinationFolder(name)
   try {
-    const opened = await view.opened()
+    const opened = await (isAgain ? view.reopen() : view.opened())
     if (!opened.isReadOnly) return opened
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error

@@ -1,4 +1,4 @@
-import type { MigrationContext } from '../context.ts'
+import type { MigrationContext, MigrationNote } from '../context.ts'
 import { createAppender, type Appender } from '../../../net/imap/append/append.ts'
 import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
@@ -7,8 +7,8 @@ import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import { ImapLost, type ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
-import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
+import type { OwnCopyTest } from '../identify/existing-messages.ts'
 import { passesFilter } from '../filter.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import type { OpenFolder } from './open-folder.ts'
@@ -74,19 +74,46 @@ export class FolderCopier {
   }
 
   /**
-   * Whether the destination already has a message with this Message-ID, or the filter leaves it
-   * out; if so, counts it as processed.
+   * Returns the messages to copy. Those that the filter leaves out, or that the destination has,
+   * count as processed.
+   * @throws Reopen, ImapRefused, ImapLost
    */
-  isThere(at: OpenFolder, row: Metadata): boolean {
-    if (!passesFilter(row, this.#migration.filter)) {
-      at.folderState.gone(row.uid, row.size ?? 0)
-      return true
-    }
-    const id = at.tally && messageIdOf(row.messageIds)
-    if (!at.tally || id === null || !at.tally.take(id)) return false
-    recordExisting(at, row)
-    this.#migration.changed()
-    return true
+  async choose(
+    pair: ConnectionPair,
+    at: OpenFolder,
+    rows: readonly Metadata[],
+  ): Promise<readonly Metadata[]> {
+    const { filter, deduplicate, note } = this.#migration
+    const { existing, folderState, copiedDigests, destinationFolder } = at
+    const wanted = rows.filter((row) => passesFilter(row, filter))
+    const isOwnCopy: OwnCopyTest = (_, { content, isAlike }) =>
+      isAlike || copiedDigests.has(content.exact.toString('hex'))
+    const matches =
+      existing &&
+      (await existing.match(
+        wanted,
+        await this.reading(pair, at),
+        await pair.destinationFolder(destinationFolder.name),
+        { isOwnCopy: at.isRematch ? isOwnCopy : null },
+      ))
+    for (const { uid, size } of rows.filter((row) => !wanted.includes(row)))
+      folderState.gone(uid, size ?? 0)
+    return wanted.filter((row) => {
+      const match = matches?.get(row.uid)
+      // Of equal messages, as many are copied as the source has more.
+      if (!match || match.is === 'repeated' || (match.is in SKIPPED && !deduplicate)) return true
+      if (match.is === 'same') recordExisting(at, row)
+      else if (match.is === 'unidentified') {
+        // `verify` finds out whether it still exists.
+        folderState.gone(row.uid, row.size ?? 0)
+        this.evidence.missing.add(row.uid)
+      } else {
+        folderState.skippedDiffering(row.uid, row.size ?? 0)
+        note({ folder: this.folder.path, uid: row.uid, message: SKIPPED[match.is] })
+      }
+      this.#migration.changed()
+      return false
+    })
   }
 
   /**
@@ -123,7 +150,10 @@ export class FolderCopier {
     for (;;) {
       await gate.pass(signal)
       if (this.evidence.losses >= ENGINE_LIMITS.maxLosses) return
-      const rows = await work.queue.nextBatch(() => this.reading(work.pair, work.at))
+      const rows = await work.queue.nextBatch({
+        reading: () => this.reading(work.pair, work.at),
+        choose: (some) => this.choose(work.pair, work.at, some),
+      })
       if (rows.length === 0) return
       const before = work.lastSent
       const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
@@ -154,7 +184,6 @@ export class FolderCopier {
 
   async #copy(work: Work, rows: Metadata[], { before, sent }: Turn): Promise<void> {
     const { pair, at } = work
-    const { tally } = at
     const [source] = await Promise.all([this.reading(pair, at), pair.destination()])
     const intending = at.folderState.recordIntent(rows.map(({ uid }) => uid))
     intending.catch(() => undefined)
@@ -166,7 +195,6 @@ export class FolderCopier {
       before,
       sent,
       recordsDigests: this.#migration.recordsDigests,
-      isThere: tally && ((head) => tally.take(contentFingerprint(head))),
       strategyOf: (uid) => this.#strategies.get(uid) ?? 'as-is',
     })
     this.pace.recordDuration(performance.now() - began)
@@ -196,6 +224,17 @@ export class FolderCopier {
     appenders.set(wire, appender)
     return appender
   }
+}
+
+/** Whether a note names a message that was skipped although its content is not at the destination. */
+export function isOfSkipped({ message }: MigrationNote): boolean {
+  return Object.values(SKIPPED).includes(message)
+}
+
+const SKIPPED = {
+  other: 'Skipped: the destination has a message with the same Message-ID, other content.',
+  unreadable:
+    'Skipped: the destination has a message with the same Message-ID, and does not return its content.',
 }
 
 /** Bytes of memory for the bodies of these messages: streamed bodies need only a part of theirs. */

@@ -59,6 +59,11 @@ class ImapFolderCopy implements FolderCopy {
     return this.#open?.folderState ?? null
   }
 
+  get isAccounted(): boolean {
+    const at = this.#open
+    return at !== null && at.isVerified && at.uids.every((uid) => at.folderState.isDone(uid))
+  }
+
   get waiting(): number {
     return this.#queue?.waiting ?? 0
   }
@@ -83,6 +88,7 @@ class ImapFolderCopy implements FolderCopy {
   async count(pair: ConnectionPair): Promise<void> {
     const { folder } = this
     try {
+      this.#requireSelectable()
       const opened = await this.#retrying(pair, async () =>
         (await pair.sourceFolder(folder.pathAsListed)).opened(),
       )
@@ -145,9 +151,10 @@ class ImapFolderCopy implements FolderCopy {
   }
 
   async #copyWithReopens(pair: ConnectionPair): Promise<void> {
+    this.#requireSelectable()
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#copyWhole(pair)
+        return await this.#copyWhole(pair, tries > 1)
       } catch (error) {
         if (!(error instanceof Reopen) || tries === ENGINE_LIMITS.maxReopens) throw error
         this.#migration.log.info({ folder: this.folder.path }, error.message)
@@ -155,14 +162,25 @@ class ImapFolderCopy implements FolderCopy {
     }
   }
 
-  async #copyWhole(pair: ConnectionPair): Promise<void> {
+  /** A folder that holds no messages cannot be opened. It is listed for those below it. */
+  #requireSelectable(): void {
+    if (this.folder.isSelectable) return
+    throw new FolderStop(
+      'not_selectable',
+      `“${this.folder.path}” holds no messages: the source lists it only as the parent of other folders. Select those.`,
+    )
+  }
+
+  async #copyWhole(pair: ConnectionPair, isAgain: boolean): Promise<void> {
     const migration = this.#migration
     const copier = this.#copier
     const at = await this.#retrying(pair, (failures) =>
-      openFolder(pair, this.folder, this.#mapped.destination, {
-        ...migration,
-        listsAtOnce: failures === 0,
-      }),
+      openFolder(
+        pair,
+        this.folder,
+        { wanted: this.#mapped.destination, isAgain },
+        { ...migration, listsAtOnce: failures === 0 },
+      ),
     )
     this.#open = at
     this.#noteName(at.destinationFolder.path)
@@ -212,7 +230,7 @@ class ImapFolderCopy implements FolderCopy {
       await this.#whenAlone(pair)
       await this.#retrying(pair, () => this.#reconcile(pair, at))
       failUnreadableMessages(at, this.#copier)
-      const left = folderState.start(at.uids)
+      const left = folderState.start(at.uids, at.isCounted)
       if (left.length === 0) return
       const known = folderState.totalFailureCount
       this.#copier.beginRound()
@@ -254,12 +272,11 @@ class ImapFolderCopy implements FolderCopy {
   }
 
   async #reconcile(pair: ConnectionPair, at: OpenFolder): Promise<void> {
-    const { waitTimes, signal } = this.#migration
     if (!at.folderState.hasIntents) return
     const destination = await pair.destinationFolder(at.destinationFolder.name)
     const reading = () => this.#copier.reading(pair, at)
-    const options = { settle: waitTimes.quietMs, signal }
-    await reconcile(at.folderState, reading, destination, at.destinationFolder.name, options)
+    const { name } = at.destinationFolder
+    await reconcile(at.folderState, reading, destination, name, this.#migration)
   }
 
   /** Takes what arrived at a source that still grows into this run. Returns the UIDs. */
@@ -294,7 +311,6 @@ class ImapFolderCopy implements FolderCopy {
         await this.#whenAlone(pair)
       },
       maxBatchMessages,
-      isThere: (row) => copier.isThere(at, row),
     })
     const { wire } = await pair.destination()
     // Without UIDPLUS, the outcome of only one open batch can be found out.

@@ -1,30 +1,27 @@
 import type { FolderCopy } from '../context.ts'
 import type { LiteralKnowledge } from '../../../net/imap/append/append-header.ts'
-import {
-  fetchMetadata,
-  fetchSmallMailbox,
-  type Metadata,
-} from '../../../net/imap/fetch/fetch-metadata.ts'
+import { fetchSmallMailbox } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import {
   highestModseq,
-  noop,
   searchUids,
   readStatus,
   type OpenedMailbox,
 } from '../../../net/imap/folders/mailbox.ts'
-import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { createStoredCopies, type StoredCopies } from './stored-copies.ts'
 import { listCopiedElsewhere } from './all-mail.ts'
-import type { FingerprintCounts } from '../identify/fingerprint.ts'
+import { listExisting, type ExistingMessages } from '../identify/existing-messages.ts'
+import { readRecords } from '../journal/copy-records.ts'
 import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
-import { identify, countMessages } from '../identify/identify.ts'
+import { identify } from '../identify/identify.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { FolderState } from '../journal/folder-state.ts'
 import { settledAll } from '../settled-all.ts'
-import { ENGINE_LIMITS } from '../../limits.ts'
+import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
+import { settledUidNext } from './reconcile.ts'
+import { listSource, NOTHING_LISTED, type SourceListing } from './list-messages.ts'
 import {
   openDestinationFolder,
   type DestinationFolders,
@@ -42,19 +39,21 @@ export type OpenFolder = {
   knownBelow: number
   /** Copies since the folder was opened, for verification. */
   arrivals: StoredCopies
-  /** UIDs of all source messages of this run, ascending. */
-  uids: number[]
-  /** Their metadata by UID, where it was listed with them. */
-  rows: ReadonlyMap<number, Metadata> | null
-  /** The source has as many messages as it listed, so that the listing is complete. */
-  isCounted: boolean
-  /** Messages of the destination that account for source messages; null without deduplication. */
-  tally: FingerprintCounts | null
-  /** Whether an earlier pass of a synchronization has copied the folder. */
-  isLaterPass: boolean
-  /** Whether `tally` counts our own copies of an earlier run whose UIDs are unknown. */
+  /** Copies that the destination does not return, or says to have as other copies (`isMerged`). */
+  doubtful: { uid: number; to: number; size: number; isMerged: boolean }[]
+  /** Messages of the destination that may be messages of the source; null where none count. */
+  existing: ExistingMessages | null
+  /** Whether an earlier run has copied messages that it has not verified. */
+  isResumed: boolean
+  /** Whether an earlier run has verified the folder. Copies may have been deleted since. */
+  wasDone: boolean
+  /** Whether `existing` has our own copies of an earlier run whose UIDs are unknown. */
   isRematch: boolean
-}
+  /** SHA-256 of messages that the earlier run copied, in hexadecimal. */
+  copiedDigests: ReadonlySet<string>
+  /** Whether `verify` has found every message at the destination. */
+  isVerified: boolean
+} & SourceListing
 
 type OpenDeps = {
   journal: Journal
@@ -63,6 +62,8 @@ type OpenDeps = {
   deduplicate: boolean
   /** Whether a small folder is listed while it is opened; a message could end the connection then. */
   listsAtOnce: boolean
+  waitTimes: WaitTimes
+  signal: AbortSignal
   /** Also copy messages that arrived since the last run. */
   withNewMail: boolean
   /** A pass of a synchronization has its own modification sequences. */
@@ -74,45 +75,70 @@ type OpenDeps = {
 /**
  * Opens a folder on both sides and updates the state of an earlier run to the present mailboxes.
  * @param wanted the destination path
+ * @param isAgain whether it was open in this run: what was described then has changed since
  * @throws FolderStop, ImapRefused, ImapLost
  */
 export async function openFolder(
   pair: ConnectionPair,
   folder: Folder,
-  wanted: string,
+  { wanted, isAgain }: { wanted: string; isAgain: boolean },
   deps: OpenDeps,
 ): Promise<OpenFolder> {
   const saved = await deps.journal.load(folder.path)
   const source = await pair.sourceFolder(folder.pathAsListed)
-  const opening = source.opened()
+  const opening = isAgain ? source.reopen() : source.opened()
   const [opened, rows, destinationFolder] = await settledAll([
     opening,
     deps.listsAtOnce && saved === null && isSmall(folder) ? fetchSmallMailbox(source) : null,
-    openDestinationFolder(pair, saved?.destination ?? wanted, { ...deps, sourceOpened: opening }),
+    openDestinationFolder(pair, saved?.destination ?? wanted, {
+      ...deps,
+      sourceOpened: opening,
+      isAgain,
+    }),
   ])
   const destination = await pair.destinationFolder(destinationFolder.name)
   const sourceModseq =
     deps.withNewMail && !deps.sync ? await highestModseq(source, folder.pathAsListed) : null
   const blank = {
     ...(await blankFor(folder, opened, source, destinationFolder, destination)),
+    destinationMessages: destinationFolder.opened.exists,
     sourceModseq,
   }
   const isSame = saved !== null && isSameMailbox(saved, blank)
-  const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
+  const isRenumbered = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
+  const isRematch = isRenumbered || saved?.hasEarlierCopies === true
   const initial = isSame
     ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) }
     : blank
-  const hasNews = !initial.isDone || initial.sourceUidNext > (saved?.sourceUidNext ?? 0)
+  const isChanged = !initial.isDone || initial.sourceUidNext > (saved?.sourceUidNext ?? 0)
   initial.isDone = false
+  initial.hasEarlierCopies = isRematch
   const folderState = new FolderState(deps.journal, folder.path, initial)
   countUnansweredAsFailures(folderState)
-  const listed = hasNews ? await list(source, opened, rows, initial.sourceUidNext) : NOTHING_LISTED
-  const { uids } = listed
-  const isAsked = folderState.start(uids).length > 0 && (isRematch || deps.deduplicate)
-  const before = isRematch ? blank.destinationUidNext : initial.destinationUidNext
-  const tally = isAsked ? await countMessages(destination, before) : null
-  if (tally && folderState.skippedCount > 0)
-    await takeExisting(tally, folderState, source, initial.sourceUidNext)
+  // A folder without new UIDs has no more messages than before.
+  const hasNews = isChanged || opened.exists > folderState.processedCount
+  const listed = hasNews
+    ? await listSource(source, folder, opened, { rows, before: initial.sourceUidNext })
+    : NOTHING_LISTED
+  const { uids, isCounted } = listed
+  folderState.extendTo((uids.at(-1) ?? 0) + 1)
+  if (isSame) await addUnprocessed(uids, folderState, folder.path, deps.journal)
+  const isAsked = folderState.start(uids, isCounted).length > 0 && (isRematch || deps.deduplicate)
+  if (isAsked && isRenumbered && saved.intents.length > 0)
+    await settledUidNext(destination, destinationFolder.name, deps)
+  const existing = isAsked
+    ? await listExisting(
+        destination,
+        destinationFolder.name,
+        isRematch ? {} : { before: initial.destinationUidNext },
+      )
+    : null
+  if (existing && folderState.processedCount > 0)
+    await takeExisting(existing, { folderState, isRematch }, source, initial.sourceUidNext)
+  const copiedDigests = new Set<string>()
+  if (existing && isRenumbered)
+    for (const { digest } of readRecords(await deps.journal.copies(folder.path, saved)))
+      if (digest.length > 0) copiedDigests.add(digest.toString('hex'))
   const elsewhere =
     uids.length > 0
       ? await listCopiedElsewhere(pair, folder, initial.sourceUidNext, deps.before)
@@ -129,53 +155,15 @@ export async function openFolder(
     sourceModseq,
     knownBelow,
     arrivals,
+    doubtful: [],
     ...listed,
-    tally,
-    isLaterPass: isSame && deps.sync !== null,
+    existing,
+    isResumed: isSame && !saved.isDone && saved.copied > 0,
+    wasDone: isSame && saved.isDone,
     isRematch,
+    copiedDigests,
+    isVerified: false,
   }
-}
-
-/** Messages of the source, as far as their listing is known. */
-type Listing = Pick<OpenFolder, 'uids' | 'rows' | 'isCounted'>
-
-const NOTHING_LISTED: Listing = { uids: [], rows: null, isCounted: true }
-
-/**
- * Lists the messages of this run.
- * @param rows of a small folder that is listed already
- */
-async function list(
-  source: Wire,
-  { exists, uidNext }: OpenedMailbox,
-  rows: readonly Metadata[] | null,
-  before: number,
-): Promise<Listing> {
-  const here = rows?.filter(({ uid }) => uid < before)
-  if (here && here.length === exists)
-    return {
-      uids: here.map(({ uid }) => uid),
-      rows: new Map(here.map((row) => [row.uid, row])),
-      isCounted: true,
-    }
-  const first = await uidsBelow(source, before)
-  const isWhole = before === uidNext
-  const uids = isWhole && first.length < exists ? await listAgain(source, before, first) : first
-  return { uids, rows: null, isCounted: isWhole && uids.length === exists }
-}
-
-/**
- * Lists a folder that has more messages than it listed: they were expunged meanwhile, or the server
- * omitted them. Once a later message is copied, an omitted one would count as processed.
- */
-async function listAgain(
-  source: Wire,
-  before: number,
-  first: readonly number[],
-): Promise<number[]> {
-  await noop(source)
-  const again = await uidsBelow(source, before)
-  return [...new Set([...first, ...again])].toSorted((a, b) => a - b)
 }
 
 function isSmall({ messages }: Folder): boolean {
@@ -220,21 +208,6 @@ async function nextUid(wire: Wire, name: ByteString, opened: OpenedMailbox): Pro
 }
 
 /**
- * Lists the UIDs of the open source, ascending, also where the server rejects SEARCH.
- * @throws ImapRefused, ImapLost
- */
-export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
-  if (uidNext <= 1) return []
-  try {
-    return (await searchUids(source, `UID 1:${uidNext - 1}`)).filter((uid) => uid < uidNext)
-  } catch (error) {
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
-    const rows = await Array.fromAsync(fetchMetadata(source, 1, uidNext - 1), ({ uid }) => uid)
-    return rows.toSorted((a, b) => a - b)
-  }
-}
-
-/**
  * Lists what arrived at the source since its messages were listed, and adds it to this run.
  * @throws ImapRefused, ImapLost
  */
@@ -260,15 +233,41 @@ function countUnansweredAsFailures(folderState: FolderState): void {
   )
 }
 
+/**
+ * Adds messages that the source did not list to earlier runs, below the last one that they copied.
+ * They are more than were processed; which of them are new, the records of the copies tell.
+ */
+async function addUnprocessed(
+  uids: readonly number[],
+  folderState: FolderState,
+  path: string,
+  journal: Journal,
+): Promise<void> {
+  const { lastUid, saved } = folderState
+  const known = uids.filter((uid) => uid <= lastUid && folderState.isDone(uid))
+  if (known.length <= folderState.processedCount) return
+  const records = readRecords(await journal.copies(path, saved))
+  // Copies of earlier versions have no records.
+  if (records.size < saved.copied) return
+  folderState.addUnprocessed(
+    known.filter((uid) => records.get(uid) === null && !folderState.hasNoCopy(uid)),
+  )
+}
+
 /** Destination messages that accounted for messages of an earlier run do not account for others. */
 async function takeExisting(
-  tally: FingerprintCounts,
-  folderState: FolderState,
+  existing: ExistingMessages,
+  { folderState, isRematch }: Pick<OpenFolder, 'folderState' | 'isRematch'>,
   source: Wire,
   uidNext: number,
 ): Promise<void> {
-  for await (const { key } of identify(source, 1, uidNext - 1, (uid) =>
-    folderState.isExisting(uid),
+  const hasCopy = (uid: number) => folderState.isDone(uid) && !folderState.hasNoCopy(uid)
+  for await (const { key, row } of identify(
+    source,
+    1,
+    uidNext - 1,
+    (uid) =>
+      (folderState.isExisting(uid) && !folderState.isDiffering(uid)) || (isRematch && hasCopy(uid)),
   ))
-    tally.take(key)
+    existing.takeKnown(key, row)
 }

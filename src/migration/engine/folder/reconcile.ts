@@ -1,30 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readStatus } from '../../../net/imap/folders/mailbox.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
-import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { FolderStop } from '../stop.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { ImapRefused, isThrottling } from '../../../net/imap/connection/refusals.ts'
+import {
+  fetchMetadata,
+  undescribed,
+  type Metadata,
+} from '../../../net/imap/fetch/fetch-metadata.ts'
+import type { WaitTimes } from '../../limits.ts'
+import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
+import { messageIdOf } from '../identify/fingerprint.ts'
 import { identify } from '../identify/identify.ts'
 import type { FolderState } from '../journal/folder-state.ts'
+
+type SettleDeps = { waitTimes: Pick<WaitTimes, 'quietMs'>; signal: AbortSignal }
 
 /**
  * Finds the outcome of batches that were sent without a response, before anything is sent again.
  * Messages found at the destination count as copied, the others are left to copy.
  * @param source with the folder open
- * @param settle milliseconds without a new message after which no more are expected
  */
 export async function reconcile(
   folderState: FolderState,
   source: () => Promise<Wire>,
   destination: MailboxView,
   name: ByteString,
-  { settle, signal }: { settle: number; signal: AbortSignal },
+  deps: SettleDeps,
 ): Promise<void> {
   const open = folderState.unresolvedBatches()
   if (!open) return folderState.clearIntents()
-  const uidNext = await settledUidNext(destination, name, settle, signal)
+  const uidNext = await settledUidNext(destination, name, deps)
   if (uidNext === null || uidNext > open.uidNext)
-    await match(folderState, open, await source(), destination)
+    await matchArrived(folderState, open, await source(), { destination, name })
   await folderState.clearIntents()
 }
 
@@ -32,14 +42,13 @@ export async function reconcile(
  * A server stores a message that it has received completely, even if the connection is gone, and a
  * busy one may take a while. Waits until no more messages arrive.
  */
-async function settledUidNext(
+export async function settledUidNext(
   destination: MailboxView,
   name: ByteString,
-  settle: number,
-  signal: AbortSignal,
+  { waitTimes, signal }: SettleDeps,
 ): Promise<number | null> {
   for (let uidNext = await readUidNext(destination, name); ;) {
-    await sleep(settle, undefined, { signal })
+    await sleep(waitTimes.quietMs, undefined, { signal })
     const now = await readUidNext(destination, name)
     if (now === uidNext) return uidNext
     uidNext = now
@@ -56,51 +65,44 @@ async function readUidNext(destination: MailboxView, name: ByteString): Promise<
   }
 }
 
-async function match(
+async function matchArrived(
   folderState: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
   source: Wire,
-  destination: MailboxView,
+  { destination, name }: { destination: MailboxView; name: ByteString },
 ): Promise<void> {
-  const arrived = await arrivals(folderState, destination, uidNext)
+  const isNew = (uid: number) => !folderState.isOwnCopy(uid)
+  const arrived = await listExisting(destination, name, { from: uidNext }, isNew)
+  if (arrived.unreadable > 0)
+    throw new FolderStop(
+      'not_listed',
+      `The destination does not return ${arrived.unreadable} messages that arrived in “${decodeMailbox(name)}”: which ones were stored cannot be decided.`,
+    )
+  if (arrived.count === 0) return
   const unknown = new Set(uids)
   const tellsUids = destination.capabilities.has('UIDPLUS')
   // Without UIDs of our copies, the known copies must account for their own messages first.
-  const isConcerned = tellsUids ? (uid: number) => unknown.has(uid) : () => true
-  const [from, to] = tellsUids
-    ? [uids[0] ?? 1, uids.at(-1) ?? 1]
-    : [1, folderState.saved.sourceUidNext - 1]
-  const mine = await Array.fromAsync(identify(source, from, to, isConcerned))
-  const inOrder = mine.toSorted(
-    (a, b) => Number(unknown.has(a.uid)) - Number(unknown.has(b.uid)) || a.uid - b.uid,
-  )
-  for (const { uid, key, size, row } of inOrder) {
-    const copy = arrived.get(key)?.shift()
-    if (copy !== undefined && unknown.has(uid))
-      folderState.copied([{ uid, to: tellsUids ? copy : null, size, row }])
+  if (!tellsUids)
+    for await (const { uid, key, row } of identify(source, 1, folderState.sourceUidNext - 1))
+      if (folderState.isDone(uid) && !folderState.hasNoCopy(uid)) arrived.takeKnown(key, row)
+  const rows: Metadata[] = []
+  for await (const row of fetchMetadata(source, uids[0] ?? 1, uids.at(-1) ?? 1))
+    if (unknown.has(row.uid)) rows.push(row)
+  const described = new Set(rows.map(({ uid }) => uid))
+  rows.push(...uids.filter((uid) => !described.has(uid)).map(undescribed))
+  rows.sort((a, b) => a.uid - b.uid)
+  const isDescribed = rows.every(({ isUnknown }) => !isUnknown)
+  const ids = Map.groupBy(rows, ({ messageIds }) => messageIdOf(messageIds))
+  // A server may store other bytes than it received: then the only message with this Message-ID that
+  // arrived meanwhile is the copy of the only one that was sent.
+  const isOwnCopy: OwnCopyTest = (row, { isAlike, isOnly }) =>
+    isAlike || (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
+  const matches = await arrived.match(rows, source, destination, { isOwnCopy })
+  for (const row of rows) {
+    const match = matches.get(row.uid)
+    const copy = { uid: row.uid, size: row.size ?? 0, row }
+    if (match?.is !== 'same') continue
+    folderState.copied([{ ...copy, to: tellsUids ? match.to : null }])
+    if (!tellsUids) folderState.withoutUid += 1
   }
-}
-
-/**
- * Lists new messages of the destination by key, with ascending UIDs, in the order of the APPENDs.
- */
-async function arrivals(
-  folderState: FolderState,
-  destination: MailboxView,
-  from: number,
-): Promise<Map<string, number[]>> {
-  const { exists, uidNext } = await destination.reopen()
-  const arrived = new Map<string, number[]>()
-  if (exists === 0) return arrived
-  const last = uidNext === null ? 2 ** 32 - 1 : uidNext - 1
-  for await (const { uid, key } of identify(
-    destination,
-    from,
-    last,
-    (one) => !folderState.isOwnCopy(one),
-  )) {
-    arrived.set(key, [...(arrived.get(key) ?? []), uid])
-  }
-  for (const uids of arrived.values()) uids.sort((a, b) => a - b)
-  return arrived
 }

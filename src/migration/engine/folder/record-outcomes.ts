@@ -72,13 +72,10 @@ export type RecordDeps = {
 }
 
 /** Records a message that the destination already has, as our copy or from before. */
-export function recordExisting(
-  { isRematch, folderState }: OpenFolder,
-  { uid, size }: Metadata,
-): void {
-  // Which message of the destination it is, is not known for certain, so it has no record.
-  if (isRematch) folderState.copied([{ uid, to: null, size: size ?? 0 }])
-  else folderState.skipped(uid, size ?? 0)
+export function recordExisting({ isRematch, folderState }: OpenFolder, row: Metadata): void {
+  // Whether that message of the destination is ours is not known for certain: the record has no UID.
+  if (isRematch) folderState.copied([{ uid: row.uid, to: null, size: row.size ?? 0, row }])
+  else folderState.skipped(row.uid, row.size ?? 0)
 }
 
 type OutcomeOf<State extends MessageOutcome['state']> = Extract<MessageOutcome, { state: State }>
@@ -111,7 +108,6 @@ function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen
   const { folderState } = deps.at
   const { row } = outcome
   if (outcome.state === 'copied') return recordCopied(outcome, deps)
-  if (outcome.state === 'there') recordExisting(deps.at, row)
   if (outcome.state === 'gone') {
     folderState.gone(row.uid, row.size ?? 0)
     deps.evidence.missing.add(row.uid)
@@ -123,8 +119,10 @@ function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen
 function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | null {
   const { row, to, uidValidity, size, digest, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
+  if (to !== null && at.folderState.isOwnCopy(to)) return recordMerged(outcome, to, deps)
   at.folderState.copied([{ uid: row.uid, to, size, row, digest }])
   deps.evidence.losses = 0
+  if (to === null) at.folderState.withoutUid += 1
   const { path: destination } = at.destinationFolder
   migration.onCopied({ folder, uid: row.uid, destination, to, size })
   if (migration.sync) migration.sync.changes.copied += 1
@@ -146,13 +144,28 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
 }
 
+/**
+ * The destination keeps equal messages once: it reports the UID of another copy. `verify` compares
+ * the two.
+ */
+function recordMerged(
+  { row, size, digest }: OutcomeOf<'copied'>,
+  to: number,
+  { at }: RecordDeps,
+): null {
+  at.folderState.copied([{ uid: row.uid, to: null, size, row, digest }])
+  at.doubtful.push({ uid: row.uid, to, size, isMerged: true })
+  return null
+}
+
 /** Notes a changed date; once for the folder where the source has no dates at all. */
 function noteChangedDate(
-  { uid, internalDate }: Metadata,
+  { uid, internalDate, isUnknown }: Metadata,
   datedBy: OutcomeOf<'copied'>['datedBy'],
   strategy: RetryStrategy,
   { migration, folder }: RecordDeps,
 ): void {
+  if (isUnknown) return migration.note({ folder, uid, message: NOTES.undescribed })
   const date = sanitise(internalDate ?? '')
   const given =
     datedBy === 'nobody' ? 'a date set by the destination' : 'the date of its Date header'
@@ -196,6 +209,8 @@ const NOTES = {
     'The source reports wrong sizes for messages of this folder. Their content was confirmed and copied unchanged.',
   dateless:
     'The source stores no dates for messages of this folder. They have the dates of their headers.',
+  undescribed:
+    'The source did not return the flags and the date of this message. It has no flags, and the date of its header.',
   undated: 'Neither the source nor this message has a valid date. The destination set one.',
 }
 

@@ -28,6 +28,8 @@ export type Deviations = {
   /** Sizes that differ, in the order found. */
   sizes: { uid: number; sent: BodyMeasure; kept: BodyMeasure }[]
   dates: { count: number; uid: number; sent: number; kept: number } | null
+  /** Copies that the destination does not have. */
+  missing: StoredCopy[]
 }
 
 /** Copies per FETCH of sizes. */
@@ -84,15 +86,16 @@ export async function compareStoredCopies(
   source: Wire,
   destination: Wire,
 ): Promise<Deviations> {
-  const found: Deviations = { sizes: [], dates: null }
+  const found: Deviations = { sizes: [], dates: null, missing: [] }
   const resized: StoredCopy[] = []
   for (const some of arrivals.groups()) {
     // Dovecot returns a date before 1970 correctly once, and a wrong one from its 32-bit cache from
     // then on. The second FETCH shows what every later client gets.
     if (some.some(({ moment }) => moment !== null && moment < 0)) await readKept(destination, some)
     const kept = await readKept(destination, some)
+    if (kept) found.missing.push(...(await findMissing(destination, some, kept)))
     for (const arrival of some) {
-      const { bytes, moment } = kept.get(arrival.to) ?? {}
+      const { bytes, moment } = kept?.get(arrival.to) ?? {}
       if (bytes !== undefined && bytes !== arrival.bytes && resized.length < MAX_COMPARED)
         resized.push(arrival)
       if (
@@ -123,7 +126,23 @@ function isOdd(moment: number | null): boolean {
 
 type Kept = { bytes?: number; moment?: number }
 
-async function readKept(wire: Wire, some: readonly StoredCopy[]): Promise<Map<number, Kept>> {
+/** Copies that the server does not list, even asked again for each. */
+async function findMissing(
+  wire: Wire,
+  some: readonly StoredCopy[],
+  kept: ReadonlyMap<number, Kept>,
+): Promise<StoredCopy[]> {
+  const missing: StoredCopy[] = []
+  for (const copy of some.filter(({ to }) => !kept.has(to)))
+    if ((await readKept(wire, [copy]))?.has(copy.to) === false) missing.push(copy)
+  return missing
+}
+
+/** @returns null where the server rejects it */
+async function readKept(
+  wire: Wire,
+  some: readonly StoredCopy[],
+): Promise<Map<number, Kept> | null> {
   const kept = new Map<number, Kept>()
   // Most servers have sizes in an index, but open each message for its date. Only odd dates are
   // worth that.
@@ -144,11 +163,12 @@ async function readKept(wire: Wire, some: readonly StoredCopy[]): Promise<Map<nu
     await afterExpunges(wire, async () =>
       wire.run([`UID FETCH ${formatUidSet(uids)} (UID ${items}RFC822.SIZE)`], { data }),
     )
+    return kept
   } catch (error) {
     // A server that rejects the comparison has stored the messages nevertheless.
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    return null
   }
-  return kept
 }
 
 async function measureOne(wire: Wire, uid: number): Promise<BodyMeasure | null> {

@@ -3,6 +3,9 @@ import { createHash, hash } from 'node:crypto'
 /** Bytes of a message without Message-ID that its fingerprint covers. */
 export const FINGERPRINT_BYTES = 64 * 1024
 
+/** Of them: the last bytes may split a line ending, which the other copy does not have there. */
+export const COVERED_BYTES = FINGERPRINT_BYTES - 4_096
+
 /**
  * Normalizes a message’s Message-ID: folding, white space, comments, brackets and the case of the
  * domain do not matter (RFC 5322, 3.6.4). Of several fields the first with a value counts.
@@ -53,44 +56,11 @@ export function contentFingerprint(head: Buffer): string {
     return match ? [`${match[1]?.toLowerCase()}:${match[2]?.trim()}`] : []
   })
   const sum = createHash('sha256').update(fields.toSorted().join('\n'))
-  // The last bytes may split a line ending, which the other copy does not have there.
-  const body = end === -1 ? '' : text.slice(end, FINGERPRINT_BYTES - 4_096).trimEnd()
+  const body = end === -1 ? '' : text.slice(end, COVERED_BYTES).trimEnd()
   return `#${sum.update('\n\n').update(body, 'latin1').digest('base64url')}`
 }
 
-/** Counts messages by key. Two equal messages account for two, not more. */
-export type FingerprintCounts = {
-  readonly size: number
-  add(key: string): void
-  /** Removes one; false when there was none. */
-  take(key: string): boolean
-}
-
-export function createFingerprintCounts(): FingerprintCounts {
-  const counts = new Map<string, number>()
-  let size = 0
-  return {
-    get size() {
-      return size
-    },
-    add(key) {
-      const short = shorten(key)
-      counts.set(short, (counts.get(short) ?? 0) + 1)
-      size += 1
-    },
-    take(key) {
-      const short = shorten(key)
-      const count = counts.get(short) ?? 0
-      if (count === 0) return false
-      if (count === 1) counts.delete(short)
-      else counts.set(short, count - 1)
-      size -= 1
-      return true
-    },
-  }
-}
-
 /** Shortens keys, so that a folder of 200,000 messages does not keep 200,000 long strings. */
-function shorten(key: string): string {
+export function shortenKey(key: string): string {
   return key.length <= 24 ? key : hash('sha256', key, 'base64url').slice(0, 22)
 }

@@ -1,14 +1,9 @@
-import { fetchBodies, type Body } from '../../../net/imap/fetch/fetch-bodies.ts'
+import { fetchBodies } from '../../../net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
-import {
-  contentFingerprint,
-  createFingerprintCounts,
-  FINGERPRINT_BYTES,
-  messageIdOf,
-  type FingerprintCounts,
-} from './fingerprint.ts'
+import { readContent } from './content.ts'
+import { contentFingerprint, messageIdOf } from './fingerprint.ts'
 
 /** A message and the key that identifies it on both sides. */
 export type IdentifiedMessage = { uid: number; key: string; size: number; row: Metadata }
@@ -43,39 +38,8 @@ async function* identifyByContent(wire: Wire, rows: Metadata[]): AsyncGenerator<
     const row = byUid.get(uid)
     if (fetched.state !== 'here' || !row) continue
     const { body, size } = fetched
-    const key = contentFingerprint((await readHead(body)).head)
+    const key = contentFingerprint((await readContent(body)).head())
     if (Buffer.isBuffer(body)) freeBuffer(body)
     yield { uid, key, size, row }
   }
-}
-
-/** Reads the beginning of a body for its fingerprint, and returns the unread body as well. */
-export async function readHead(body: Body): Promise<{ head: Buffer; whole: Body }> {
-  if (Buffer.isBuffer(body)) return { head: body.subarray(0, FINGERPRINT_BYTES), whole: body }
-  const chunks: Buffer[] = []
-  const rest = body[Symbol.asyncIterator]()
-  let bytes = 0
-  while (bytes < FINGERPRINT_BYTES) {
-    const next = await rest.next()
-    if (next.done) break
-    chunks.push(next.value)
-    bytes += next.value.length
-  }
-  return { head: Buffer.concat(chunks).subarray(0, FINGERPRINT_BYTES), whole: joined(chunks, rest) }
-}
-
-async function* joined(chunks: Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield* chunks
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
-}
-
-/**
- * Counts the messages of the open mailbox by key.
- * @param before only messages with a smaller UID
- */
-export async function countMessages(wire: Wire, before: number): Promise<FingerprintCounts> {
-  const tally = createFingerprintCounts()
-  if (before <= 1) return tally
-  for await (const { key } of identify(wire, 1, before - 1)) tally.add(key)
-  return tally
 }

@@ -18,11 +18,14 @@ export type NewDeletion = {
   record: CopyRecord
 }
 
-/** A recorded deletion that is still open. */
-export type Deletion = NewDeletion & { id: string }
+/**
+ * A recorded deletion that is still open. `isHeld`: its folder lost more than half of its messages in
+ * one pass, so a person must confirm it.
+ */
+export type Deletion = NewDeletion & { id: string; isHeld: boolean }
 
 /**
- * What became of a deletion: the message is elsewhere at the source (`moved`), its copy was deleted
- * (`applied`), or there was no copy any more (`absent`).
+ * What became of a deletion: the message is elsewhere at the source (`moved`) or in its place again
+ * (`returned`), its copy was deleted (`applied`), or there was no copy any more (`absent`).
  */
-export type DeletionOutcome = 'moved' | 'applied' | 'absent'
+export type DeletionOutcome = 'moved' | 'returned' | 'applied' | 'absent'

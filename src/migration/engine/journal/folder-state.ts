@@ -17,6 +17,9 @@ export type CopiedMessage = {
   digest?: Buffer | null | undefined
 }
 
+/** `isTwin`: the destination has the copy of another message under this UID. */
+type UncopiedMessage = { to: number | null; size: number; isTwin?: boolean }
+
 export type OpenIntent = {
   /** Ends a batch. It is unknown whether these messages arrived. */
   conclude(unknown: readonly number[]): void
@@ -31,6 +34,7 @@ export class FolderState {
   readonly #saved: SavedFolder
   readonly #processed: ProcessedMessages
   readonly #existing: UidSet
+  readonly #differing: UidSet
   readonly #failed: UidSet
   readonly #ownCopies: UidSet
   readonly #failureCounts: Map<number, number>
@@ -47,6 +51,7 @@ export class FolderState {
     this.#saved = { ...initial }
     this.#processed = new ProcessedMessages(initial)
     this.#existing = parseUidSet(initial.there)
+    this.#differing = parseUidSet(initial.differing ?? '')
     this.#failed = parseUidSet(initial.failed)
     this.#ownCopies = parseUidSet(initial.copiedTo)
     this.#failureCounts = new Map(initial.suspicions)
@@ -64,6 +69,7 @@ export class FolderState {
       ...this.#saved,
       ...this.#processed.toSaved(),
       there: this.#existing.toString(),
+      differing: this.#differing.toString(),
       failed: this.#failed.toString(),
       copiedTo: this.#ownCopies.toString(),
       keywords: [...this.keywords],
@@ -75,9 +81,17 @@ export class FolderState {
     }
   }
 
-  /** Source UIDs left to copy, ascending. Sets the UIDs that `lastUid` refers to. */
-  start(sourceUids: readonly number[]): number[] {
-    return this.#processed.start(sourceUids)
+  /**
+   * Source UIDs left to copy, ascending. Sets the UIDs that `lastUid` refers to.
+   * @param isWhole whether they are known to be all that the source has
+   */
+  start(sourceUids: readonly number[], isWhole: boolean): number[] {
+    return this.#processed.start(sourceUids, isWhole)
+  }
+
+  /** Every message that the source has is among these, and processed. */
+  settle(sourceUids: readonly number[]): void {
+    this.#processed.settle(sourceUids)
   }
 
   /** Source messages from this UID on are not part of this run, unless `extend` adds them. */
@@ -91,9 +105,19 @@ export class FolderState {
     this.#saved.sourceUidNext = (sourceUids.at(-1) ?? this.#saved.sourceUidNext - 1) + 1
   }
 
+  /** Messages below this UID are part of this run: a source may report a UIDNEXT that is too small. */
+  extendTo(uidNext: number): void {
+    this.#saved.sourceUidNext = Math.max(this.#saved.sourceUidNext, uidNext)
+  }
+
   /** Adds source messages below `sourceUidNext` that the first listing of this run omitted. */
   addOmitted(sourceUids: readonly number[]): void {
     this.#processed.addOmitted(sourceUids)
+  }
+
+  /** Adds messages below `lastUid` that no run has processed: the source did not list them. */
+  addUnprocessed(sourceUids: readonly number[]): void {
+    this.#processed.addUnprocessed(sourceUids)
   }
 
   isDone(uid: number): boolean {
@@ -154,6 +178,22 @@ export class FolderState {
     }
   }
 
+  /** The number of copies whose UIDs the destination did not report and that were not found yet. */
+  get withoutUid(): number {
+    return this.#saved.withoutUid ?? 0
+  }
+
+  set withoutUid(count: number) {
+    this.#saved.withoutUid = count
+  }
+
+  /** A copy turned out not to be there. Another outcome of its message must follow. */
+  uncopied({ to, size, isTwin = false }: UncopiedMessage): void {
+    if (to !== null && !isTwin) this.#ownCopies.delete(to)
+    this.#saved.copied -= 1
+    this.#saved.bytes -= size
+  }
+
   /** Adds the record of a copy, or replaces it. */
   record(copy: CopyRecord): void {
     this.#unsavedCopies.push(copy)
@@ -163,6 +203,12 @@ export class FolderState {
   skipped(uid: number, size: number): void {
     this.#existing.add(uid)
     this.gone(uid, size)
+  }
+
+  /** Skipped: the destination has a message with the same Message-ID and other content. */
+  skippedDiffering(uid: number, size: number): void {
+    this.#differing.add(uid)
+    this.skipped(uid, size)
   }
 
   /** The message was deleted at the source meanwhile. */
@@ -222,6 +268,15 @@ export class FolderState {
     return this.#existing.has(uid)
   }
 
+  isDiffering(uid: number): boolean {
+    return this.#differing.has(uid)
+  }
+
+  /** Whether a message was skipped or failed: it has no copy of ours. */
+  hasNoCopy(uid: number): boolean {
+    return this.#existing.has(uid) || this.#failed.has(uid)
+  }
+
   /**
    * Marks the folder as done.
    * @param sourceModseq modification sequence of the source up to which all flags are at the
@@ -232,6 +287,8 @@ export class FolderState {
     this.#saved.sourceModseq = sourceModseq
     this.#saved.seen = seen
     this.#saved.isDone = true
+    this.#saved.hasEarlierCopies = false
+    this.withoutUid = 0
     await this.save()
   }
 

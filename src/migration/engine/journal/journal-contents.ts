@@ -3,7 +3,7 @@ import type { Deletion, DeletionOutcome, NewDeletion } from './deletions.ts'
 import { epochOf, type CopyFailure, type SavedFolder } from './journal.ts'
 
 /** A deletion as JSON, with its record in base64. */
-type StoredDeletion = Omit<Deletion, 'record'> & { record: string }
+type StoredDeletion = Omit<Deletion, 'record' | 'isHeld'> & { record: string; isHeld?: boolean }
 
 /** A change of a journal, as JSON. The last state of a folder counts. */
 export type JournalEntry =
@@ -16,6 +16,7 @@ export type JournalEntry =
       deletions?: StoredDeletion[]
     }
   | { closed: readonly string[]; outcome: DeletionOutcome }
+  | { held: readonly string[] }
   | { failure: CopyFailure }
 
 /** What a journal contains, in memory: the sum of its entries. */
@@ -28,6 +29,7 @@ export class JournalContents {
 
   apply(entry: JournalEntry): void {
     if ('closed' in entry) for (const id of entry.closed) this.#deletions.delete(id)
+    else if ('held' in entry) this.#hold(entry.held)
     else if ('failure' in entry) this.failures.push(entry.failure)
     else {
       const { folder, state, failures = [], copies, deletions = [] } = entry
@@ -37,8 +39,15 @@ export class JournalContents {
       for (const { record, ...deletion } of deletions) {
         this.#lastId = Math.max(this.#lastId, Number(deletion.id))
         const unpacked = unpackRecord(Buffer.from(record, 'base64'))
-        this.#deletions.set(deletion.id, { ...deletion, record: unpacked })
+        this.#deletions.set(deletion.id, { isHeld: false, ...deletion, record: unpacked })
       }
+    }
+  }
+
+  #hold(ids: readonly string[]): void {
+    for (const id of ids) {
+      const deletion = this.#deletions.get(id)
+      if (deletion) this.#deletions.set(id, { ...deletion, isHeld: true })
     }
   }
 
@@ -57,7 +66,7 @@ export class JournalContents {
     deletions: readonly NewDeletion[],
   ): JournalEntry {
     const stored = deletions.map((deletion, index) =>
-      storedDeletion({ ...deletion, id: String(this.#lastId + index + 1) }),
+      storedDeletion({ ...deletion, id: String(this.#lastId + index + 1), isHeld: false }),
     )
     return { folder, state, deletions: stored }
   }

@@ -16,14 +16,24 @@ export type SavedFolder = {
   sourceUidNext: number
   /** Destination messages below this UID were there before the migration. */
   destinationUidNext: number
+  /**
+   * Messages that the destination had then, and copies since whose UIDs it did not report: it must
+   * have both.
+   */
+  destinationMessages?: number
+  withoutUid?: number
+  /** The destination has copies of before one side assigned new UIDs. */
+  hasEarlierCopies?: boolean
   /** Every source message up to this UID is processed, except those in `again`. */
   lastUid: number
   /** Processed messages above `lastUid`. */
   beyond: string
-  /** Failed messages to retry, at or below `lastUid`. */
+  /** Failed messages to retry. */
   again: string
   /** Source messages that the destination already had. */
   there: string
+  /** Of them, those of which it had one with the same Message-ID and other content. */
+  differing?: string
   /** UIDs of the copies, as far as the destination reported them. */
   copiedTo: string
   copied: number
@@ -94,6 +104,8 @@ export type Journal = {
   ): Promise<void>
   /** The open deletions. */
   deletions(): Promise<Deletion[]>
+  /** Marks open deletions that a person must confirm. */
+  holdDeletions(ids: readonly string[]): Promise<void>
   closeDeletions(ids: readonly string[], outcome: DeletionOutcome): Promise<void>
   /** Adds a failure of a folder or of the whole migration. */
   report(failure: CopyFailure): Promise<void>

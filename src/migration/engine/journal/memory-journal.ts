@@ -30,6 +30,7 @@ export function createContentsJournal(
     saveDeletions: (folder, state, deletions) =>
       add(contents.entryOfDeletions(folder, state, deletions)),
     deletions: async () => contents.deletions(),
+    holdDeletions: (ids) => add({ held: ids }),
     closeDeletions: (ids, outcome) => add({ closed: ids, outcome }),
     report: (failure) => add({ failure }),
   }

@@ -2,8 +2,8 @@ import type { SavedFolder } from './journal.ts'
 import { parseUidSet, type UidSet } from './uid-set.ts'
 
 /**
- * The processed messages of a folder: every message up to `lastUid` except those to retry, and
- * single ones above it. The set stays small, because `lastUid` follows the messages in order.
+ * The processed messages of a folder: every message up to `lastUid` and single ones above it, except
+ * those to retry. The set stays small, because `lastUid` follows the messages in order.
  */
 export class ProcessedMessages {
   lastUid: number
@@ -24,10 +24,13 @@ export class ProcessedMessages {
     this.#again = parseUidSet(again)
   }
 
-  /** Sets the messages of the source, and returns those left to process, ascending. */
-  start(sourceUids: readonly number[]): number[] {
-    this.#order = sourceUids.filter((uid) => uid > this.lastUid)
-    this.#position = 0
+  /**
+   * Sets the messages of the source, and returns those left to process, ascending.
+   * @param isWhole whether they are known to be all. Otherwise `lastUid` stays, because it would
+   *   pass messages that the source has not listed
+   */
+  start(sourceUids: readonly number[], isWhole = true): number[] {
+    this.#setOrder(isWhole ? sourceUids : [])
     if (this.#again.size > 0) {
       const isHere = new Set(sourceUids)
       for (const uid of this.#again) if (!isHere.has(uid)) this.#again.delete(uid)
@@ -35,6 +38,22 @@ export class ProcessedMessages {
     const left = sourceUids.filter((uid) => !this.has(uid))
     this.left = left.length
     return left
+  }
+
+  /** Lets `lastUid` follow: the messages of the source are known to be all that it has. */
+  settle(sourceUids: readonly number[]): void {
+    this.#setOrder(sourceUids)
+    this.#advance()
+  }
+
+  #setOrder(sourceUids: readonly number[]): void {
+    this.#order = sourceUids.filter((uid) => uid > this.lastUid)
+    this.#position = 0
+  }
+
+  /** Adds messages that earlier runs have not processed, although `lastUid` has passed them. */
+  addUnprocessed(sourceUids: readonly number[]): void {
+    for (const uid of sourceUids) if (uid <= this.lastUid) this.#again.add(uid)
   }
 
   /** Adds messages that arrived at the source since. Their UIDs are above all others. */
@@ -51,15 +70,15 @@ export class ProcessedMessages {
   }
 
   has(uid: number): boolean {
-    return uid <= this.lastUid ? !this.#again.has(uid) : this.#beyond.has(uid)
+    return !this.#again.has(uid) && (uid <= this.lastUid || this.#beyond.has(uid))
   }
 
   /** Adds a message; false when it was processed already. */
   add(uid: number): boolean {
     if (this.has(uid)) return false
     this.left -= 1
-    if (uid <= this.lastUid) this.#again.delete(uid)
-    else this.#beyond.add(uid)
+    this.#again.delete(uid)
+    if (uid > this.lastUid) this.#beyond.add(uid)
     this.#advance()
     return true
   }

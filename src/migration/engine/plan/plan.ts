@@ -27,6 +27,8 @@ export type MigrationPlan = {
   routes: FolderRoute[]
   destination: DestinationFolders
   warnings: MigrationWarning[]
+  /** Wanted folders that hold no messages (`\Noselect`), with wanted folders below them. */
+  parents: string[]
 }
 
 /**
@@ -48,7 +50,10 @@ export async function planMigration(
     listReadableFolders(() => pair.destination()),
     freeBytesOf(() => pair.destination()),
   ])
-  const chosen = chooseFolders(here, folders)
+  const wanted = chooseFolders(here, folders)
+  const isParent = ({ path, delimiter, isSelectable }: Folder) =>
+    !isSelectable && wanted.some((other) => other.path.startsWith(`${path}${delimiter ?? '/'}`))
+  const chosen = wanted.filter((folder) => !isParent(folder))
   const to = await pair.destination()
   const [ours, hierarchy] = await Promise.all([
     hierarchyOf(
@@ -81,12 +86,13 @@ export async function planMigration(
     there.folders.filter((folder) => folder.isSelectable).map((f) => [f.path, f.pathAsListed]),
   )
   const taken = new Set(mapped.map((each) => each.destination))
-  return { routes, destination: { hierarchy, listed, taken }, warnings }
+  const parents = wanted.filter(isParent).map(({ path }) => path)
+  return { routes, destination: { hierarchy, listed, taken }, warnings, parents }
 }
 
 /**
- * Selects the folders to copy. Folders without messages of their own (`\Noselect`) are left out. A
- * folder that is not listed may exist nevertheless.
+ * Selects the folders to copy. Of all folders, those without messages of their own (`\Noselect`) are
+ * left out. A folder that is not listed may exist nevertheless.
  */
 export function chooseFolders(
   { folders: listed }: FolderListing,
@@ -96,10 +102,7 @@ export function chooseFolders(
   const byPath = new Map(
     listed.map((folder) => [isInbox(folder.path) ? 'INBOX' : folder.path, folder]),
   )
-  const found = wanted.map(
-    (path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlistedFolder(path),
-  )
-  return found.filter(({ isSelectable }) => isSelectable)
+  return wanted.map((path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlistedFolder(path))
 }
 
 function unlistedFolder(path: string): Folder {

@@ -1,7 +1,8 @@
 import { fetchFlags } from '../../../net/imap/fetch/fetch-flags.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { uidsBelow } from '../folder/open-folder.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
+import { recount, uidsBelow } from '../folder/list-messages.ts'
 import {
   flagBits,
   readRecords,
@@ -10,7 +11,7 @@ import {
 } from '../journal/copy-records.ts'
 import type { NewDeletion } from '../journal/deletions.ts'
 import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
-import { createUidSet, parseUidSet } from '../journal/uid-set.ts'
+import { createUidSet, parseUidSet, type UidSet } from '../journal/uid-set.ts'
 import type { FolderStatus } from './folder-status.ts'
 import type { FolderChanges } from './pass.ts'
 
@@ -41,8 +42,67 @@ export async function findFolderChanges(
   const gone = vanished
     ? copiesIn(records, vanished)
     : copiesWithout(records, await uidsBelow(source, saved.sourceUidNext))
-  await recordGone(folder.path, saved, gone, 'expunged', journal)
+  // With QRESYNC, what came back shows in no answer.
+  if (gone.length > 0 || saved.gone)
+    await recordChecked(source, folder, saved, { records, gone }, journal)
   return { records, flags: flagsThatDiffer(flags, records, saved) }
+}
+
+/**
+ * Records copies that the source does not have any more, once a listing that is complete by each way
+ * of counting confirms it. Messages that were recorded before and are listed again are no longer
+ * deleted; those whose copies were deleted are copied again.
+ */
+async function recordChecked(
+  source: MailboxView,
+  { path, pathAsListed }: Folder,
+  saved: SavedFolder,
+  { records, gone }: { records: CopyRecords; gone: readonly CopyRecord[] },
+  journal: Journal,
+): Promise<void> {
+  const { uids, claimed } = await recount(source, pathAsListed)
+  const here = createUidSet(uids)
+  const state = await recordReturned(path, saved, { records, here }, journal)
+  if (uids.length < claimed) return
+  const confirmed = gone.filter(({ uid }) => !here.has(uid))
+  await recordGone(path, state, confirmed, 'expunged', journal)
+}
+
+async function recordReturned(
+  folder: string,
+  saved: SavedFolder,
+  { records, here }: { records: CopyRecords; here: UidSet },
+  journal: Journal,
+): Promise<SavedFolder> {
+  const gone = parseUidSet(saved.gone ?? '')
+  const returned = [...records].filter(({ uid }) => gone.has(uid) && here.has(uid))
+  if (returned.length === 0) return saved
+  const again = parseUidSet(saved.again)
+  const open = new Map(
+    (await journal.deletions())
+      .filter((deletion) => deletion.folder === folder)
+      .map(({ id, record }) => [record.uid, id]),
+  )
+  const kept = returned.filter(({ uid }) => open.has(uid))
+  for (const { uid } of returned) {
+    gone.delete(uid)
+    if (!open.has(uid)) again.add(uid)
+  }
+  const state = {
+    ...saved,
+    gone: gone.toString(),
+    again: again.toString(),
+    copied: saved.copied + kept.length,
+    bytes: saved.bytes + kept.reduce((sum, { size }) => sum + size, 0),
+    seen: null,
+    isDone: false,
+  }
+  await journal.saveDeletions(folder, state, [])
+  await journal.closeDeletions(
+    kept.map(({ uid }) => open.get(uid) as string),
+    'returned',
+  )
+  return state
 }
 
 /** Of a source that does not count its changes, all flags were fetched. */

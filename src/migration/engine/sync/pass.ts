@@ -18,7 +18,15 @@ export type Relocation = { row: Metadata; deletion: Deletion }
 export type SyncOptions = {
   /** What happens at the destination when a copied message is deleted at the source. */
   deletions: 'record' | 'apply'
+  /**
+   * Whether deletions are applied without a confirmation where a folder lost more than half of its
+   * messages in one pass.
+   */
+  isLargeConfirmed?: boolean
 }
+
+/** A folder whose deletions wait for a confirmation, and how many they are. */
+export type HeldFolder = { folder: string; messages: number }
 
 /** What a pass changed: messages copied, with changed flags, moved, deleted at either side. */
 export type SyncChanges = {
@@ -48,12 +56,19 @@ export type SyncPlan = {
   folder(path: string): SyncedFolder | null
   /** Deletions that were open before this pass. */
   before: readonly Deletion[]
-  /** Whether no message has arrived at the source while its changes were listed. */
-  isSettled: boolean
+  /** Copies of each folder before this pass. */
+  copiedBefore: ReadonlyMap<string, number>
 }
 
 /**
  * What a pass changed, and a digest of the source’s status before it: as long as the source has the
  * same, another pass would find nothing. Null where another pass is needed anyway.
  */
-export type SyncOutcome = { changes: SyncChanges; seen: string | null }
+export type SyncOutcome = {
+  changes: SyncChanges
+  seen: string | null
+  /** Deletions that wait for a confirmation. */
+  held: HeldFolder[]
+  /** Whether some of them were found in this pass. */
+  isNewlyHeld: boolean
+}

@@ -1,19 +1,16 @@
 import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
 import { fetchFlags } from '../../../net/imap/fetch/fetch-flags.ts'
-import { listFolders, type Folder } from '../../../net/imap/folders/list-folders.ts'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import { readStatus } from '../../../net/imap/folders/mailbox.ts'
 import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { Deletion } from '../journal/deletions.ts'
 import type { Journal, SavedFolder } from '../journal/journal.ts'
-import { isApplicable } from './apply-deletions.ts'
 import { findFolderChanges, recordMissingFolder } from './find-changes.ts'
 import { findMoves } from './find-moves.ts'
 import type { FolderChanges, Relocation, SyncPlan } from './pass.ts'
 import { digestOfFlags, isSameStatus, statusOf, type FolderStatus } from './folder-status.ts'
-
-type PlanDeps = { journal: Journal; folders: readonly string[] | 'all' }
 
 /**
  * Lists what changed at the source since the last pass. New messages are counted before missing
@@ -25,7 +22,7 @@ type PlanDeps = { journal: Journal; folders: readonly string[] | 'all' }
 export async function planSync(
   pair: ConnectionPair,
   folders: readonly Folder[],
-  { journal, folders: chosen }: PlanDeps,
+  { journal }: { journal: Journal },
 ): Promise<SyncPlan> {
   const saved = await journal.loadAll()
   const before = await journal.deletions()
@@ -55,7 +52,7 @@ export async function planSync(
     unchanged,
     statuses,
     before,
-    isSettled: open.some(isApplicable) && (await isSettled(pair, folders, chosen)),
+    copiedBefore: new Map([...saved].map(([path, { copied }]) => [path, copied])),
     folder(path) {
       const status = statuses.get(path)
       if (!status) return null
@@ -137,20 +134,4 @@ async function findRelocations(
     return uidNext === null ? [] : [{ folder, saved: saved.get(folder.path) ?? null, uidNext }]
   })
   return findMoves(pair, folders, deletions)
-}
-
-async function isSettled(
-  pair: ConnectionPair,
-  folders: readonly Folder[],
-  chosen: readonly string[] | 'all',
-): Promise<boolean> {
-  const { folders: listed } = await listFolders(await pair.source())
-  const now = listed.filter(({ isSelectable }) => isSelectable)
-  const known = new Map(folders.map((folder) => [folder.path, statusOf(folder)]))
-  return now
-    .filter(({ path }) => chosen === 'all' || known.has(path))
-    .every((folder) => {
-      const [before, after] = [known.get(folder.path), statusOf(folder)]
-      return before?.uidNext === after.uidNext && before?.uidValidity === after.uidValidity
-    })
 }

@@ -93,7 +93,7 @@ export async function addDeletions(
 export async function listDeletions(db: Db, id: string): Promise<Deletion[]> {
   const rows = await db
     .selectFrom('migrationDeletion')
-    .select(['id', 'folder', 'reason', 'destination', 'destinationUidValidity', 'record'])
+    .select(['id', 'folder', 'reason', 'destination', 'destinationUidValidity', 'isHeld', 'record'])
     .where('migrationId', '=', id)
     .where('outcome', 'is', null)
     .orderBy('id')
@@ -104,6 +104,21 @@ export async function listDeletions(db: Db, id: string): Promise<Deletion[]> {
     reason: row.reason as Deletion['reason'],
     record: unpackRecord(row.record),
   }))
+}
+
+/** Marks open deletions that a person must confirm. */
+export async function holdDeletions(db: Db, id: string, ids: readonly string[]): Promise<void> {
+  await sql`update migration_deletion set is_held = true
+    where migration_id = ${id} and id = any(${ids}::bigint[]) and outcome is null`.execute(db)
+}
+
+/**
+ * Confirms the deletions of a migration that were held back. @returns how many
+ */
+export async function releaseDeletions(db: Db, id: string): Promise<number> {
+  const { numAffectedRows } = await sql`update migration_deletion set is_held = false
+    where migration_id = ${id} and is_held and outcome is null`.execute(db)
+  return Number(numAffectedRows ?? 0n)
 }
 
 /** Records what became of deletions. */

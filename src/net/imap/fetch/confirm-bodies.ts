@@ -9,10 +9,11 @@ import {
 } from './fetch-command.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import { IMAP_LIMITS } from '../limits.ts'
-import { noop } from '../folders/mailbox.ts'
+import { noop, searchUids } from '../folders/mailbox.ts'
 import {
   ESTIMATE_FACTOR,
   ESTIMATES_PROVEN,
+  isCourierStandIn,
   isExchangeStandIn,
   isKnownMiscount,
   measureBody,
@@ -111,9 +112,11 @@ async function confirmOne(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): 
   const { uid, reportedSize, measure, body } = doubt
   const { bytes } = measure
   const isKnown = bytes > 0 && matchesSize(reportedSize, measure)
+  const isStandIn =
+    body !== null &&
+    (isExchangeStandIn(body) || (isCourierStandIn(body) && !(await hasStandInSubject(wire, uid))))
+  if (isStandIn) return take(refusedBody(doubt, 'another message in its place'))
   if (body && isKnown) return take({ state: 'here', uid, size: bytes, body })
-  if (body && isExchangeStandIn(body))
-    return take(refusedBody(doubt, 'another message in its place'))
   if (body && reportedSize !== null && isEstimate(wire, reportedSize, bytes)) {
     return take({ state: 'here', uid, size: bytes, body, announced: reportedSize })
   }
@@ -121,6 +124,19 @@ async function confirmOne(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): 
     return take(refusedBody(doubt, `the first ${bytes} bytes of more`))
   }
   await fetchAgain(wire, doubt, take)
+}
+
+/**
+ * Whether a message is stored with the text of Courier’s stand-in, as a copy by another program.
+ * Courier searches files that it can read, and no stand-ins.
+ */
+async function hasStandInSubject(wire: Wire, uid: number): Promise<boolean> {
+  try {
+    return (await searchUids(wire, `UID ${uid} SUBJECT "message unavailable"`)).includes(uid)
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
+    return false
+  }
 }
 
 function matchesSize(reportedSize: number | null, measure: BodyMeasure): boolean {

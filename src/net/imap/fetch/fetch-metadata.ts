@@ -24,6 +24,8 @@ export type Metadata = {
    * Gmail’s X-GM-MSGID. Null where there is none.
    */
   objectId: string | null
+  /** The server did not describe this message. */
+  isUnknown?: boolean
 }
 
 function itemsFor(wire: Wire): string {
@@ -191,7 +193,17 @@ function hasItemsOfIndex(pairs: ReadonlyMap<string, Value>): boolean {
   return pairs.has('RFC822.SIZE') && pairs.has('INTERNALDATE')
 }
 
-function messageIdsOf(header: string): string[] {
+/**
+ * The metadata of a message that the server lists and does not describe. The fetch of its body shows
+ * whether it still exists.
+ */
+export function undescribed(uid: number): Metadata {
+  const nothing = { flags: [], internalDate: null, size: null, messageIds: [], objectId: null }
+  return { uid, ...nothing, isUnknown: true }
+}
+
+/** The values of the Message-ID fields of a header, unfolded. */
+export function messageIdsOf(header: string): string[] {
   const unfolded = header.replace(/\r?\n[ \t]+/g, ' ')
   return [...unfolded.matchAll(/^message-id[ \t]*:(.*)$/gim)].map(([, value = '']) => value.trim())
 }

@@ -13,7 +13,7 @@ import {
   type Value,
 } from '../connection/response.ts'
 import { NotImap } from '../connection/response-parser.ts'
-import { ImapRefused } from '../connection/refusals.ts'
+import { ImapRefused, isTemporary } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /** A mailbox as SELECT or EXAMINE described it. */
@@ -234,6 +234,27 @@ export async function searchUids(wire: Wire, criteria: ByteString): Promise<numb
   }
   await afterExpunges(wire, async () => wire.run([`${verb} ${criteria}`], { data }))
   return isAscending(uids) ? uids : [...new Set(uids)].toSorted((a, b) => a - b)
+}
+
+/**
+ * Lists the UIDs of the open mailbox by FETCH, for servers whose SEARCH omits messages.
+ * @returns null where the server rejects it
+ * @throws ImapRefused when the server asks to retry later, ImapLost
+ */
+export async function fetchUids(wire: Wire): Promise<number[] | null> {
+  const uids: number[] = []
+  const data = (values: Value[]) => {
+    const uid = values[1] === 'FETCH' ? numberOf(pairsOf(values[2]).get('UID')) : null
+    if (uid !== null) uids.push(uid)
+    return uid !== null
+  }
+  try {
+    await afterExpunges(wire, async () => wire.run(['UID FETCH 1:* (UID)'], { data }))
+    return uids
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    return null
+  }
 }
 
 function addNumbers(uids: number[], values: Value[]): void {

@@ -40,6 +40,13 @@ export const sync = {
   error: 'Problem',
   passes: 'Passes',
   endsAt: 'Ends by itself',
+  held: 'Not deleted yet',
+  heldMessages: (count: number) =>
+    `${counted(count, 'copy', 'copies')}: more than half of a folder disappeared at once`,
+  confirm: 'Delete copies',
+  confirmTitle: 'Delete these copies?',
+  confirmText: (count: number) =>
+    `${counted(count, 'message')} disappeared from the source at once. Check that they were deleted there. The next pass deletes their copies.`,
   failing: 'Failing',
   failingMailboxes: (count: number) => counted(count, 'mailbox', 'mailboxes'),
   recorded: 'Deleted at the source',

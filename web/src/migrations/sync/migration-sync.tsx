@@ -37,6 +37,9 @@ export function MigrationSync({ migration }: { migration: Migration }) {
   return (
     <Stack>
       {sync ? <Passes migration={migration} sync={sync} /> : <Muted>{messages.about}</Muted>}
+      {sync && sync.heldDeletions > 0 && (
+        <ConfirmDeletions id={id} count={sync.heldDeletions} onConfirm={refresh} />
+      )}
       {batchId === null && (
         <>
           <SyncForm
@@ -56,7 +59,7 @@ export function MigrationSync({ migration }: { migration: Migration }) {
 
 function Passes({
   migration,
-  sync: { everyMinutes, deletions, nextPassAt, endsAt, passes, lastPass },
+  sync: { everyMinutes, deletions, heldDeletions, nextPassAt, endsAt, passes, lastPass },
 }: {
   migration: Migration
   sync: NonNullable<Migration['sync']>
@@ -67,6 +70,7 @@ function Passes({
       facts={[
         [messages.every, messages.everyMinutes(everyMinutes)],
         [messages.deletions, messages.deletionsOf[deletions]],
+        [messages.held, heldDeletions > 0 && messages.heldMessages(heldDeletions)],
         [messages.lastPass, lastPass && <Ago key="last" at={lastPass.endedAt} />],
         [messages.changes, lastPass?.changes ? messages.describe(lastPass.changes) : null],
         [messages.error, lastPass?.error ?? null],
@@ -105,6 +109,35 @@ function Passwords({ migration }: { migration: Migration }) {
 
 function missing(values: Record<string, string>): Record<string, string> {
   return { ...wrongSecret(values, SOURCE), ...wrongSecret(values, DESTINATION) }
+}
+
+function ConfirmDeletions({
+  id,
+  count,
+  onConfirm,
+}: {
+  id: string
+  count: number
+  onConfirm: () => Promise<void>
+}) {
+  const access = useAccess()
+  async function confirm(): Promise<void> {
+    await migrations.confirmDeletions(id)
+    await onConfirm()
+  }
+  return (
+    <Row>
+      <ConfirmButton
+        {...access}
+        label={messages.confirm}
+        about={messages.held}
+        title={messages.confirmTitle}
+        onConfirm={confirm}
+      >
+        {messages.confirmText(count)}
+      </ConfirmButton>
+    </Row>
+  )
 }
 
 function End({ id, onEnd }: { id: string; onEnd: () => Promise<void> }) {

@@ -1,0 +1,115 @@
+import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
+import {
+  fetchUids,
+  readStatus,
+  searchUids,
+  type OpenedMailbox,
+} from '../../../net/imap/folders/mailbox.ts'
+import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { ENGINE_LIMITS } from '../../limits.ts'
+import { settledAll } from '../settled-all.ts'
+import { FolderStop } from '../stop.ts'
+
+/** The messages of the source, as far as their listing is known. */
+export type SourceListing = {
+  /** Ascending. */
+  uids: number[]
+  /** Their metadata by UID, where it was listed with them. */
+  rows: ReadonlyMap<number, Metadata> | null
+  /** The listing has as many messages as the source claims to have in each other way. */
+  isCounted: boolean
+}
+
+export const NOTHING_LISTED: SourceListing = { uids: [], rows: null, isCounted: true }
+
+/**
+ * Lists the messages of a run. A healthy source needs one command: its listing has as many messages
+ * as its EXISTS and STATUS.
+ * @param rows of a small folder that is listed already
+ * @param before the first UID that does not belong to this run
+ * @throws ImapRefused, ImapLost
+ */
+export async function listSource(
+  source: MailboxView,
+  { messages, pathAsListed }: Pick<Folder, 'messages' | 'pathAsListed'>,
+  { exists, uidNext }: OpenedMailbox,
+  { rows, before }: { rows: readonly Metadata[] | null; before: number },
+): Promise<SourceListing> {
+  const claimed = Math.max(exists, messages ?? 0)
+  const here = rows?.filter(({ uid }) => uid < before)
+  if (here && here.length === exists && here.length >= claimed)
+    return {
+      uids: here.map(({ uid }) => uid),
+      rows: new Map(here.map((row) => [row.uid, row])),
+      isCounted: true,
+    }
+  const first = await uidsBelow(source, before)
+  // Messages that arrived since an earlier run belong to EXISTS, but not to this listing.
+  const isWhole = before === uidNext
+  if (!isWhole || first.length >= claimed) return { uids: first, rows: null, isCounted: isWhole }
+  const { uids, claimed: now } = await recount(source, pathAsListed)
+  return { uids, rows: null, isCounted: uids.length >= now }
+}
+
+/**
+ * Lists all messages of a folder in every way, until they agree. They were expunged meanwhile, or
+ * the server omits some: SEARCH of several servers returns up to 100 or 1,000 messages only, and
+ * FETCH of others leaves out what it cannot read.
+ * @returns what it has, and the largest number that it claims to have
+ * @throws ImapRefused, ImapLost
+ */
+export async function recount(
+  view: MailboxView,
+  name: ByteString,
+): Promise<{ uids: number[]; claimed: number }> {
+  for (let tries = 1; ; tries++) {
+    const { exists } = await view.reopen()
+    const [found, fetched, status] = await settledAll([
+      uidsBelow(view, 2 ** 32),
+      fetchUids(view),
+      readStatus(view, name).catch(nullIfRefused),
+    ])
+    const claimed = Math.max(exists, status?.messages ?? 0)
+    const uids = [...new Set([...found, ...(fetched ?? [])])].toSorted((a, b) => a - b)
+    if (uids.length >= claimed || tries === ENGINE_LIMITS.maxListings) return { uids, claimed }
+  }
+}
+
+/**
+ * Lists all messages of a folder of the destination.
+ * @throws FolderStop when it lists fewer than it claims to have: which of the copies are there cannot
+ *   be decided; ImapRefused, ImapLost
+ */
+export async function listWhole(destination: MailboxView, name: ByteString): Promise<number[]> {
+  const { uids, claimed } = await recount(destination, name)
+  if (uids.length >= claimed) return uids
+  const count = claimed - uids.length
+  throw new FolderStop(
+    'not_listed',
+    `The destination claims to have ${count} more messages in “${decodeMailbox(name)}” than it lists.`,
+  )
+}
+
+function nullIfRefused(error: unknown): null {
+  if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+  return null
+}
+
+/**
+ * Lists the UIDs of the open source, ascending, also where the server rejects SEARCH.
+ * @throws ImapRefused, ImapLost
+ */
+export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
+  if (uidNext <= 1) return []
+  try {
+    return (await searchUids(source, `UID 1:${uidNext - 1}`)).filter((uid) => uid < uidNext)
+  } catch (error) {
+    nullIfRefused(error)
+    const rows = await Array.fromAsync(fetchMetadata(source, 1, uidNext - 1), ({ uid }) => uid)
+    return rows.toSorted((a, b) => a - b)
+  }
+}

@@ -1,0 +1,274 @@
+import type { MigrationContext, MigrationNote } from '../context.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
+import { readStatusWithSize } from '../../../net/imap/folders/mailbox.ts'
+import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
+import type { FolderCopier } from './folder-copier.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { readContents } from '../identify/content.ts'
+import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
+import { readRecords, recordOf, type CopyRecord } from '../journal/copy-records.ts'
+import type { FolderState } from '../journal/folder-state.ts'
+import type { OpenFolder } from './open-folder.ts'
+import { FolderStop, Reopen } from '../stop.ts'
+import { listWhole, recount } from './list-messages.ts'
+
+type Noting = (note: MigrationNote) => void
+
+/**
+ * Whether the counts of a folder that had only our copies prove that every message was stored in
+ * full: as many messages as were copied, with the sum of their sizes (RFC 8438).
+ * @throws ImapLost, and ImapRefused for a temporary rejection
+ */
+export async function areCopiesStored(wire: Wire, at: OpenFolder): Promise<boolean> {
+  const { destinationFolder, folderState, arrivals } = at
+  const { copied, bytes } = folderState.saved
+  const wasOurs = destinationFolder.opened.exists === copied - arrivals.count
+  if (!wasOurs || arrivals.hasOddDates || !wire.capabilities.has('STATUS=SIZE')) return false
+  const stored = await readStatusWithSize(wire, destinationFolder.name)
+  return (
+    stored.messages === copied &&
+    stored.size === bytes &&
+    stored.uidValidity === destinationFolder.opened.uidValidity
+  )
+}
+
+/**
+ * Verifies the copies by what the destination returns of them. A copy that it does not have counts as
+ * there where the copy of an equal message is, because some servers keep equal messages once;
+ * otherwise its message fails.
+ * @throws FolderStop when the destination has fewer messages than were copied; Reopen, ImapRefused,
+ *   ImapLost
+ */
+export async function verifyCopies(
+  pair: ConnectionPair,
+  at: OpenFolder,
+  copier: FolderCopier,
+  migration: MigrationContext,
+): Promise<void> {
+  const { destinationFolder, folderState } = at
+  await folderState.save()
+  const destination = await pair.destinationFolder(destinationFolder.name)
+  const source = await copier.reading(pair, at)
+  const { exists, uidValidity, uidNext } = await destination.reopen()
+  if (uidValidity !== destinationFolder.opened.uidValidity)
+    throw new Reopen('The destination assigned new UIDs to its messages.')
+  const deviations = await compareStoredCopies(at.arrivals, source, destination)
+  at.doubtful.push(
+    ...deviations.missing.map(({ uid, to, bytes }) => ({ uid, to, size: bytes, isMerged: false })),
+  )
+  if (at.isResumed || (!at.wasDone && exists < folderState.saved.copied))
+    await addLost(at, copier, destination, migration)
+  await settleDoubtful(at, copier, { source, destination }, migration)
+  if (isShort(exists, at) || !(await haveArrived(at, copier, { destination, uidNext }, migration)))
+    await failUnstored(at, copier, { source, destination }, migration)
+  requireCount(exists, at)
+  reportDeviations(deviations, at, copier, migration.note)
+}
+
+/** Finds copies of earlier runs that the destination does not have. */
+async function addLost(
+  at: OpenFolder,
+  { folder }: FolderCopier,
+  destination: MailboxView,
+  { journal }: MigrationContext,
+): Promise<void> {
+  const { folderState, doubtful, destinationFolder } = at
+  const here = new Set(await listWhole(destination, destinationFolder.name))
+  const known = new Set(doubtful.map(({ uid }) => uid))
+  for (const { uid, to, size } of readRecords(await journal.copies(folder.path, folderState.saved)))
+    if (to > 0 && !here.has(to) && !known.has(uid) && folderState.isOwnCopy(to))
+      doubtful.push({ uid, to, size, isMerged: false })
+}
+
+/** Decides about copies that the destination does not have, or has as other copies. */
+async function settleDoubtful(
+  { doubtful, folderState, destinationFolder }: OpenFolder,
+  { folder }: FolderCopier,
+  { source, destination }: Record<'source' | 'destination', MailboxView>,
+  { journal, note }: MigrationContext,
+): Promise<void> {
+  if (doubtful.length === 0) return
+  const here = new Set(await listWhole(destination, destinationFolder.name))
+  const isAtSource = await findAtSource(source, folder)
+  const records = readRecords(await journal.copies(folder.path, folderState.saved))
+  for (let one = doubtful[0]; one; one = doubtful[0]) {
+    const { uid, to, size, isMerged } = one
+    if (!isMerged && here.has(to)) {
+      doubtful.shift()
+      continue
+    }
+    const record = records.get(uid)
+    const others = [...records].filter(
+      (other) => other.size === size && record?.messageId.equals(other.messageId) === true,
+    )
+    const twins = new Set([to, ...others.map((other) => other.to)])
+    const wanted = [...twins].filter((each) => here.has(each)).toSorted((a, b) => a - b)
+    const original = (await readContents(source, [{ uid, size }])).get(uid)
+    const stored = await readContents(
+      destination,
+      wanted.map((each) => ({ uid: each, size })),
+    )
+    const isThere = stored.values().some(({ loose }) => original?.loose.equals(loose) === true)
+    if (!original && !isAtSource(uid)) {
+      if (!here.has(to)) forget(folderState, uid, { to, size })
+      doubtful.shift()
+      continue
+    }
+    folderState.uncopied({ to, size, isTwin: here.has(to) })
+    if (isThere) {
+      folderState.skipped(uid, size)
+      note({ folder: folder.path, uid, message: MERGED })
+    } else folderState.failed(notStored(folder.path, one, destinationFolder.path))
+    doubtful.shift()
+  }
+  await folderState.save()
+}
+
+const MERGED =
+  'The destination keeps equal messages once. It has this message as the copy of another.'
+
+/**
+ * Whether each copy without a known UID has a counterpart among what arrived at the destination: with
+ * the same Message-ID, or without one of the same size.
+ */
+async function haveArrived(
+  { folderState }: OpenFolder,
+  { folder }: FolderCopier,
+  { destination, uidNext }: { destination: Wire; uidNext: number | null },
+  { journal }: MigrationContext,
+): Promise<boolean> {
+  const { saved, withoutUid } = folderState
+  if (withoutUid === 0) return true
+  const keyOf = ({ messageId, size }: CopyRecord) => messageId.toString('hex') || String(size)
+  const last = (uidNext ?? 2 ** 32) - 1
+  const arrived = new Map<string, number>()
+  for await (const row of fetchMetadata(destination, saved.destinationUidNext, last)) {
+    const key = keyOf(recordOf(row, { to: null, size: row.size ?? 0, digest: null }, []))
+    arrived.set(key, (arrived.get(key) ?? 0) + 1)
+  }
+  for (const record of readRecords(await journal.copies(folder.path, saved))) {
+    if (record.to > 0 || folderState.hasNoCopy(record.uid)) continue
+    const count = arrived.get(keyOf(record)) ?? 0
+    if (count === 0) return false
+    arrived.set(keyOf(record), count - 1)
+  }
+  return true
+}
+
+/**
+ * Decides about copies without a known UID where the destination has fewer messages than it should:
+ * those that it does not have fail.
+ */
+async function failUnstored(
+  at: OpenFolder,
+  { folder }: FolderCopier,
+  { source, destination }: Record<'source' | 'destination', MailboxView>,
+  { journal, note }: MigrationContext,
+): Promise<void> {
+  const { folderState, destinationFolder } = at
+  const { saved } = folderState
+  const existing = await listExisting(destination, destinationFolder.name, {})
+  const sizes = new Map<number, number>()
+  for (const { uid, to, size } of readRecords(await journal.copies(folder.path, saved)))
+    if (to === 0 && !folderState.hasNoCopy(uid)) sizes.set(uid, size)
+  const rows = (
+    await Array.fromAsync(fetchMetadata(source, 1, folderState.sourceUidNext - 1))
+  ).filter(({ uid }) => sizes.has(uid))
+  rows.sort((a, b) => a.uid - b.uid)
+  const isOwnCopy: OwnCopyTest = (_, { isAlike }) => isAlike
+  if (existing.unreadable > 0) return
+  existing.takeUids((uid) => folderState.isOwnCopy(uid))
+  const matches = await existing.match(rows, source, destination, { isOwnCopy })
+  for (const { uid } of rows) {
+    const match = matches.get(uid)
+    if (match?.is === 'same' && match.to >= saved.destinationUidNext) continue
+    const size = sizes.get(uid) ?? 0
+    folderState.uncopied({ to: null, size })
+    if (match?.is === 'same' || match?.is === 'repeated') {
+      folderState.skipped(uid, size)
+      note({ folder: folder.path, uid, message: MERGED })
+    } else folderState.failed(notStored(folder.path, { uid, size }, destinationFolder.path))
+  }
+  for (const { uid } of rows) sizes.delete(uid)
+  const here = await findAtSource(source, folder)
+  for (const [uid, size] of sizes) if (!here(uid)) forget(folderState, uid, { to: null, size })
+  // The source does not describe the others.
+  folderState.withoutUid = [...sizes.keys()].filter(here).length
+}
+
+/** Returns whether the source still has a message, as far as its listing is complete. */
+async function findAtSource(
+  source: MailboxView,
+  { pathAsListed }: FolderCopier['folder'],
+): Promise<(uid: number) => boolean> {
+  const { uids, claimed } = await recount(source, pathAsListed)
+  const listed = new Set(uids)
+  return (uid) => uids.length < claimed || listed.has(uid)
+}
+
+/** A copy that is not there of a message that the source does not have either, any more. */
+function forget(
+  folderState: FolderState,
+  uid: number,
+  copy: { to: number | null; size: number },
+): void {
+  folderState.uncopied(copy)
+  folderState.gone(uid, copy.size)
+}
+
+function notStored(folder: string, { uid, size }: { uid: number; size: number }, path: string) {
+  const message = `“${path}” does not have this message, although the destination accepted it.`
+  return { folder, uid, messageId: null, size, code: 'verification', message, attempts: 1 }
+}
+
+function isShort(exists: number, { folderState, wasDone }: OpenFolder): boolean {
+  const { copied, destinationMessages = 0, withoutUid = 0 } = folderState.saved
+  return (
+    (withoutUid > 0 && exists < destinationMessages + withoutUid) || (!wasDone && exists < copied)
+  )
+}
+
+function requireCount(exists: number, at: OpenFolder): void {
+  if (!isShort(exists, at)) return
+  const { copied, destinationMessages = 0, withoutUid = 0 } = at.folderState.saved
+  const counts =
+    withoutUid > 0
+      ? `${destinationMessages} messages were there and ${withoutUid} were copied there`
+      : `${copied} were copied there`
+  throw new FolderStop(
+    'verification',
+    `“${at.destinationFolder.path}” has ${exists} messages, but ${counts}.`,
+  )
+}
+
+/**
+ * Reports differences.
+ * @throws FolderStop where the destination stored less of a message than was sent
+ */
+function reportDeviations(
+  { sizes, dates }: Deviations,
+  { destinationFolder }: OpenFolder,
+  copier: FolderCopier,
+  note: Noting,
+): void {
+  const { path: folder } = copier.folder
+  if (dates) {
+    const [sent, kept] = [dates.sent, dates.kept].map((moment) => new Date(moment).toISOString())
+    const message = `The destination changed the dates of ${dates.count} messages, for example to ${kept} instead of ${sent}.`
+    note({ folder, uid: dates.uid, message })
+  }
+  for (const { uid, sent, kept } of sizes) {
+    const lost = bytesBesideLineEnds(sent) - bytesBesideLineEnds(kept)
+    const counts = `${kept.bytes} bytes of ${sent.bytes} sent`
+    if (lost > 0) {
+      throw new FolderStop(
+        'verification',
+        `“${destinationFolder.path}” stores only a part of source message ${uid}: ${counts}.`,
+      )
+    }
+    const what = lost === 0 ? 'with other line ends' : 'with additions of its own'
+    note({ folder, uid, message: `The destination stores this message ${what}: ${counts}.` })
+  }
+}

@@ -1,0 +1,254 @@
+import { undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
+import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { listWhole } from '../folder/list-messages.ts'
+import { readContents, type Content } from './content.ts'
+import { COVERED_BYTES, FINGERPRINT_BYTES, messageIdOf, shortenKey } from './fingerprint.ts'
+import { identify, type IdentifiedMessage } from './identify.ts'
+
+/** A message of the destination. It is the counterpart of one message of the source at most. */
+type Candidate = {
+  uid: number
+  size: number | null
+  date: number | null
+  isTaken: boolean
+  /** Undefined until it was read, null where the server does not return it. */
+  content?: Pick<Content, 'loose' | 'fingerprint'> | null
+}
+
+/**
+ * Whether a message of the destination with other bytes is our own copy nevertheless: servers may add
+ * header fields or write the structure of a message anew.
+ */
+export type OwnCopyTest = (
+  row: Metadata,
+  copy: {
+    content: Content
+    /** Whether it has the same main header fields and the same beginning. */
+    isAlike: boolean
+    /** Whether no other message of the destination has its key. */
+    isOnly: boolean
+  },
+) => boolean
+
+/**
+ * Whether the destination has a message of the source: with the same content (`to` is its UID), as
+ * the counterpart of another, equal one (`repeated`), or only one with the same Message-ID (`other`,
+ * or `unreadable` where the destination does not return it). A Message-ID alone is no identity: drafts
+ * and messages whose attachments were removed keep theirs. `unidentified`: the source does not return
+ * it, so this is not known.
+ */
+export type Match =
+  | { is: 'same'; to: number }
+  | { is: 'repeated' | 'other' | 'unreadable' | 'unidentified' }
+
+type MatchOptions = {
+  /** Without it, only the same content counts. */
+  isOwnCopy?: OwnCopyTest | null
+  /** Whether only the same bytes count, beside line ends. */
+  isStrict?: boolean
+}
+
+/** Messages of a folder of the destination, by Message-ID, or by their beginning without one. */
+export class ExistingMessages {
+  readonly #byKey = new Map<string, Candidate[]>()
+  #count = 0
+  /** Messages that the server lists and does not return. Whatever they are, it is not known. */
+  unreadable = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(key: string, { uid, size, internalDate }: Metadata): void {
+    const short = shortenKey(key)
+    const known = this.#byKey.get(short)
+    const candidate = { uid, size, date: momentOf(internalDate), isTaken: false }
+    if (known) known.push(candidate)
+    else this.#byKey.set(short, [candidate])
+    this.#count += 1
+  }
+
+  /** Takes the counterpart of a message that was found there before, without reading either. */
+  takeKnown(key: string, { size }: Metadata): void {
+    const free = this.#candidates(key).filter(({ isTaken }) => !isTaken)
+    const [candidate] = [...free.filter((each) => each.size === size), ...free]
+    if (candidate) candidate.isTaken = true
+  }
+
+  /** Takes messages that are counterparts already, by their UIDs. */
+  takeUids(isCounterpart: (uid: number) => boolean): void {
+    for (const candidate of [...this.#byKey.values()].flat())
+      candidate.isTaken ||= isCounterpart(candidate.uid)
+  }
+
+  /**
+   * Finds the messages that are there, by UID. Equal messages are counted: two of the source need
+   * two of the destination. Messages with the same Message-ID are read on both sides; unless
+   * `isStrict`, large ones with the same size and date are not.
+   * @param rows with ascending UIDs
+   * @param source with the folder open
+   * @param destination with the folder open
+   * @throws ImapRefused, ImapLost
+   */
+  async match(
+    rows: readonly Metadata[],
+    source: Wire,
+    destination: Wire,
+    { isOwnCopy = null, isStrict = false }: MatchOptions = {},
+  ): Promise<Map<number, Match>> {
+    const named = rows.filter((row) => this.#hasCandidates(messageIdOf(row.messageIds)))
+    const nameless = this.#count === 0 ? [] : rows.filter((row) => isNameless(row))
+    const doubtful = named.filter(
+      (row) => isStrict || !this.#candidatesOf(row).some((one) => isSure(row, one)),
+    )
+    const contents = await readContents(source, [...doubtful, ...nameless])
+    const keys = new Map<number, string>()
+    for (const row of [...named, ...nameless]) {
+      const key = messageIdOf(row.messageIds) ?? contents.get(row.uid)?.key ?? null
+      if (key !== null && this.#hasCandidates(key)) keys.set(row.uid, key)
+    }
+    const concerned = rows.filter(({ uid }) => keys.has(uid))
+    const compared = concerned.filter(({ uid }) => contents.has(uid))
+    await readCandidates(
+      destination,
+      compared.flatMap(({ uid }) => this.#candidates(keys.get(uid) as string)),
+    )
+    const matches = new Map<number, Match>()
+    for (const { uid } of nameless)
+      if (!keys.has(uid) && !contents.has(uid)) matches.set(uid, UNIDENTIFIED)
+    const pairs = concerned.map((row) => ({
+      row,
+      content: contents.get(row.uid),
+      candidates: this.#candidates(keys.get(row.uid) as string),
+    }))
+    // Equal content first, so that no other message takes its counterpart.
+    for (const take of [takeEqual, takeLike])
+      for (const pair of pairs.filter(({ row }) => !matches.has(row.uid))) {
+        const match = take(pair, { isOwnCopy, isStrict })
+        if (match) matches.set(pair.row.uid, match)
+      }
+    return matches
+  }
+
+  #candidatesOf({ messageIds }: Metadata): readonly Candidate[] {
+    return this.#candidates(messageIdOf(messageIds) ?? '')
+  }
+
+  #candidates(key: string): readonly Candidate[] {
+    return this.#byKey.get(shortenKey(key)) ?? []
+  }
+
+  #hasCandidates(key: string | null): boolean {
+    return key !== null && this.#byKey.has(shortenKey(key))
+  }
+}
+
+function isNameless({ messageIds }: Metadata): boolean {
+  return messageIdOf(messageIds) === null
+}
+
+type Pair = { row: Metadata; content: Content | undefined; candidates: readonly Candidate[] }
+
+function takeEqual(pair: Pair, { isStrict }: Required<MatchOptions>): Match | null {
+  return pair.content || !isStrict ? takeFirst(equalsOf(pair)) : null
+}
+
+function equalsOf({ row, content, candidates }: Pair): Candidate[] {
+  return candidates.filter((one) =>
+    content ? one.content?.loose.equals(content.loose) === true : isSure(row, one),
+  )
+}
+
+function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): Match | null {
+  const { row, content, candidates } = pair
+  if (!content) {
+    // The source does not return it now. A copy of ours is found nevertheless.
+    const sized = candidates.filter((one) => one.size === row.size)
+    return isOwnCopy ? takeFirst([...sized, ...candidates]) : UNIDENTIFIED
+  }
+  const isOnly = candidates.length === 1
+  const like = candidates.filter((one) => {
+    // One that the destination does not return may well be ours.
+    if (!one.content) return isOwnCopy !== null
+    const isAlike = one.content.fingerprint === content.fingerprint
+    if (isAlike && !isStrict && isCovered(row)) return true
+    return isOwnCopy?.(row, { content, isAlike, isOnly }) === true
+  })
+  const match = takeFirst(like)
+  if (match) return match
+  if (equalsOf(pair).length > 0) return { is: 'repeated' }
+  // A message without Message-ID shares only its beginning with another one, which identifies
+  // nothing.
+  if (isNameless(row)) return null
+  return { is: candidates.some(({ content: its }) => its === null) ? 'unreadable' : 'other' }
+}
+
+const UNIDENTIFIED: Match = { is: 'unidentified' }
+
+function takeFirst(candidates: readonly Candidate[]): Match | null {
+  const free = candidates.find(({ isTaken }) => !isTaken)
+  if (!free) return null
+  free.isTaken = true
+  return { is: 'same', to: free.uid }
+}
+
+/** Whether the beginning of a message without Message-ID is all of its text. */
+function isCovered(row: Metadata): boolean {
+  return isNameless(row) && row.size !== null && row.size < COVERED_BYTES
+}
+
+/** A large message with the same Message-ID, size and date is not read. */
+function isSure({ size, internalDate }: Metadata, candidate: Candidate): boolean {
+  if (size === null || size <= FINGERPRINT_BYTES || candidate.size !== size) return false
+  const date = momentOf(internalDate)
+  return date !== null && date === candidate.date
+}
+
+async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Promise<void> {
+  const unread = [...new Set(candidates)].filter(({ content }) => content === undefined)
+  unread.sort((a, b) => a.uid - b.uid)
+  const contents = await readContents(wire, unread)
+  for (const candidate of unread) {
+    candidate.content = contents.get(candidate.uid) ?? null
+  }
+}
+
+/** By its metadata, or by its body where the server does not describe it. */
+async function identifyAlone(view: MailboxView, uid: number): Promise<IdentifiedMessage[]> {
+  const described = await Array.fromAsync(identify(view, uid, uid))
+  if (described.length > 0) return described
+  const content = (await readContents(view, [{ uid, size: null }])).get(uid)
+  return content ? [{ uid, key: content.key, size: 0, row: undescribed(uid) }] : []
+}
+
+function momentOf(date: string | null): number | null {
+  return date === null ? null : epochMsOf(date)
+}
+
+/**
+ * Lists the messages of the open mailbox, by ascending UIDs. One that the server omits is asked for
+ * alone: it would be copied a second time.
+ * @param uids `from` the first UID, `before` the one after the last
+ * @throws FolderStop when it lists fewer than it claims to have, ImapRefused, ImapLost
+ */
+export async function listExisting(
+  view: MailboxView,
+  name: ByteString,
+  { from = 1, before = 2 ** 32 }: { from?: number; before?: number },
+  isWanted: (uid: number) => boolean = () => true,
+): Promise<ExistingMessages> {
+  const existing = new ExistingMessages()
+  if (before <= from) return existing
+  const listed = (await listWhole(view, name)).filter((uid) => uid >= from && uid < before)
+  const last = listed.at(-1) ?? 0
+  const found = await Array.fromAsync(identify(view, from, last, isWanted))
+  const known = new Set(found.map(({ uid }) => uid))
+  for (const uid of listed.filter((one) => isWanted(one) && !known.has(one)))
+    found.push(...(await identifyAlone(view, uid)))
+  for (const { key, row } of found.toSorted((a, b) => a.uid - b.uid)) existing.add(key, row)
+  existing.unreadable = listed.filter(isWanted).length - existing.count
+  return existing
+}
