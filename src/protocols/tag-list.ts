@@ -17,10 +17,14 @@ type TagGrammar = {
   isSpaced: boolean
   /** Line breaks before white space count as white space. */
   isFolded: boolean
+  /** Values may have characters beyond ASCII. */
+  isInternational?: boolean
 }
 
 /** RFC 6376, 3.2, where folding white space may stand around names and values. */
 export const DKIM_TAGS: TagGrammar = { name: /^[A-Za-z]\w*$/, isSpaced: true, isFolded: true }
+/** RFC 8616, 5: a signature in internationalized mail may have domains in U-labels. */
+export const SIGNATURE_TAGS: TagGrammar = { ...DKIM_TAGS, isInternational: true }
 /** RFC 9989, 4.8, and BIMI: the tags of DKIM without folding. */
 export const DMARC_TAGS: TagGrammar = { ...DKIM_TAGS, isFolded: false }
 /** RFC 8460, 3, and RFC 8461, 3.1: no white space within a field. */
@@ -69,11 +73,14 @@ export function parseTagList(published: string, grammar: TagGrammar = DMARC_TAGS
   return list
 }
 
+const NOT_ASCII = /[^\t\x20-\x7E]/u
+const CONTROL = /[^\t\P{Cc}]/u
+
 function readTag(
   { text, at }: { text: string; at: number },
   { tags, repeated, errors }: TagList,
   seen: Set<string>,
-  { name: form, isSpaced }: TagGrammar,
+  { name: form, isSpaced, isInternational = false }: TagGrammar,
 ): void {
   if (text === '') {
     errors.push({ at, message: 'nothing stands between two semicolons' })
@@ -84,7 +91,7 @@ function readTag(
   const after = text.slice(equals + 1)
   const name = isSpaced ? trimWsp(before) : before
   const value = isSpaced ? trimWsp(after) : after
-  const stranger = /[^\t\x20-\x7E]/u.exec(text)
+  const stranger = (isInternational ? CONTROL : NOT_ASCII).exec(text)
   if (stranger)
     errors.push({
       at: at + stranger.index,

@@ -13,14 +13,14 @@ type Input = {
   gzip?: string
 }
 
-const { request } = await sharedService()
+const service = await sharedService()
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 runCases('requests.json', async ({ method = 'GET', path, headers, body, gzip }: Input) => {
   const sent = gzip === undefined ? body : gzipSync(gzip)
   const coding = gzip === undefined ? {} : { 'content-encoding': 'gzip' }
-  const answer = await request(path, {
+  const answer = await service.request(path, {
     method,
     headers: { ...(sent !== undefined && JSON_TYPE), ...coding, ...headers },
     ...(sent !== undefined && { body: sent }),
@@ -28,13 +28,13 @@ runCases('requests.json', async ({ method = 'GET', path, headers, body, gzip }: 
   return {
     status: answer.status,
     headers: Object.fromEntries(answer.headers),
-    body: (await answer.json()) as unknown,
+    body: await answer.json(),
   }
 })
 
 it('limits the decoded bytes of a body in gzip', async () => {
   const comment = ' '.repeat(MAX_BODY_BYTES)
-  const answer = await request('/api/v1/abuse/report', {
+  const answer = await service.request('/api/v1/abuse/report', {
     method: 'POST',
     headers: { ...JSON_TYPE, 'content-encoding': 'gzip' },
     body: gzipSync(`{"ip":"81.2.69.172","service":"ssh"}${comment}`),

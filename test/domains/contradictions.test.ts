@@ -36,11 +36,12 @@ const CONTRADICTIONS: [RegExp, RegExp][] = [
   [/DKIM keys? found:/, /No (?:working )?DKIM key|has no DKIM signature/],
   [/returns the same key \(a wildcard\)/, /No (?:working )?DKIM key/],
   [/SPF record is valid/, /SPF fails|makes the record fail|permits every server|no SPF record/],
-  [/SPF permits no server/, /SPF permits \d|SPF record is valid/],
+  [/SPF permits no server/, /SPF permits \d/],
   [
     /^The domain (?:does not use mail|receives no mail)/,
     /^Mail goes to|mail goes to the host itself\. Publish one/,
   ],
+  [/does not use mail\./, /DKIM keys? found:/],
   [
     /^The domain does not use mail\./,
     /Find “s=”|has no DKIM signature|Turn on DKIM|an address that you read/,

@@ -46,6 +46,7 @@ async function spfFixes(texts: string[], records: Records = {}) {
     texts,
     mailUse,
     include: null,
+    sendsMail: true,
     hasObsoleteType: false,
   })
   return composeFixes(spfProposals({ domain: DOMAIN, tree, texts, advice }))

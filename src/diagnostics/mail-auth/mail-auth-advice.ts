@@ -28,11 +28,20 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
   // Nothing else can be checked for a name that does not exist.
   if (!own.exists) return sortBySeverity(onDmarc)
   const { providers, probe } = dkim
+  const sendsMail = sendsMailAtAll(facts)
   const include = providers.find((provider) => provider.include)?.include ?? null
   return sortBySeverity([
     ...onDmarc,
-    ...adviceOnSpf({ domain, tree: spf, texts: own.texts, mailUse, include, hasObsoleteType }),
-    ...adviceOnDkim({ domain, probe, asked, providers, sendsMail: sendsMailAtAll(facts) }),
+    ...adviceOnSpf({
+      domain,
+      tree: spf,
+      texts: own.texts,
+      mailUse,
+      sendsMail,
+      include,
+      hasObsoleteType,
+    }),
+    ...adviceOnDkim({ domain, probe, asked, providers, sendsMail }),
     ...adviceOnMtaSts({
       domain,
       found: mtaSts.found,

@@ -29,16 +29,17 @@ async function checkSpf(context: DomainContext): Promise<LineResult> {
 
 async function gather(context: DomainContext) {
   const { name: domain } = context
-  const [tree, own, mailUse, obsolete, providers] = await Promise.all([
+  const [tree, own, mailUse, sendsMail, obsolete, providers] = await Promise.all([
     context.spf(),
     context.own(),
     context.mailUse(),
+    context.sendsMail(),
     context.queries.query(domain, 'SPF'),
     context.providers(),
   ])
   const include = providers.find((provider) => provider.include)?.include ?? null
   const hasObsoleteType = obsolete.status !== 'FAILED' && obsolete.records.length > 0
-  const about = { domain, tree, texts: own.texts, mailUse, include, hasObsoleteType }
+  const about = { domain, tree, texts: own.texts, mailUse, sendsMail, include, hasObsoleteType }
   const severities = ['error', 'warning', 'info']
   const advice = adviceOnSpf(about).toSorted(
     (one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity),

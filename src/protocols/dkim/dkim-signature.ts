@@ -1,5 +1,5 @@
 import { domainNameOf, unfold, type HeaderField } from '../mail/message.ts'
-import { DKIM_TAGS, parseTagList, valueOf } from '../tag-list.ts'
+import { SIGNATURE_TAGS, parseTagList, valueOf } from '../tag-list.ts'
 
 /** How far a mail may change on its way (RFC 6376, 3.4). */
 export type Canonicalization = 'simple' | 'relaxed'
@@ -36,7 +36,7 @@ type Tags = (name: string) => string | undefined
 export function readSignature(field: HeaderField): DkimSignature | null {
   const { tags, errors } = parseTagList(
     unfold(field.raw.slice(field.raw.indexOf(':') + 1)),
-    DKIM_TAGS,
+    SIGNATURE_TAGS,
   )
   const tag: Tags = (name) => valueOf(tags, name)
   const domain = domainNameOf(tag('d'))

@@ -28,6 +28,8 @@ type About = {
   /** All TXT records of the domain. */
   texts: string[]
   mailUse: MailUse
+  /** False only when everything indicates that the domain sends no mail. */
+  sendsMail: boolean
   /** The include of the provider that the MX records show. */
   include: string | null
   /** Whether there is a record of type SPF, which RFC 7208 gave up. */
@@ -97,8 +99,12 @@ const error = advise('error')
 const warning = advise('warning')
 const info = advise('info')
 
-function absenceAdvice({ domain, mailUse, include }: About): Advice {
-  if (mailUse.receives === 'nothing') {
+function absenceAdvice({ domain, mailUse, sendsMail, include }: About): Advice {
+  if (mailUse.receives === 'nothing' && sendsMail && include === null)
+    return error(
+      `${domain} has DKIM keys, but no SPF record: receivers cannot tell its servers from spoofers. Publish a record that lists all its servers.`,
+    )
+  if (mailUse.receives === 'nothing' && !sendsMail) {
     const message = `${domain} does not use mail. Publish a record that permits no sender.`
     return error(`The domain has no SPF record. ${message}`, txtRecord(domain, 'v=spf1 -all'))
   }
