@@ -22,7 +22,7 @@ export type MeantDmarc = {
 
 const NAMES = [...KNOWN_TAGS, ...REMOVED_TAGS].filter((name) => name !== 'v')
 const WORD = 'none|quarantine|reject'
-export const VERSION = /\bv ?[=:]* ?DMARC ?-? ?\d*|^\W*DMARC ?1(?![\w@.])/i
+export const VERSION = /\bv ?[=:;,.]* ?DMARC ?-? ?\d*|^\W*DMARC ?1(?![\w@.])/i
 
 /**
  * Where tags begin: a known name behind a separator of any kind or behind a policy; a name that is
