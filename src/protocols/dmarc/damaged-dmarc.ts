@@ -115,7 +115,7 @@ function createReader() {
       tags: [...tags].map(([name, value]) => ({ name, value })),
       unclear: [
         // Without sp and np, p applies to subdomains, and nothing is stricter than reject.
-        ...unclear.filter((part) => tags.get('p') !== 'reject' || !/^[sn]p=/.test(part)),
+        ...unclear.filter((part) => tags.get('p') !== 'reject' || !/^[sn]p=[^@]*$/.test(part)),
         ...lostPolicies(tags, loosePolicies),
       ],
     }
