@@ -9,11 +9,10 @@ import { DMARC_POLICIES, parseDmarc } from '../../src/protocols/dmarc/dmarc-reco
 import { parseStsRecord } from '../../src/protocols/mail/mta-sts.ts'
 import { parseTlsRpt } from '../../src/protocols/mail/tls-rpt.ts'
 import { isSpf, parseSpf } from '../../src/protocols/spf/spf-record.ts'
+import { propertyRuns } from '../property-runs.ts'
 import { mapResolver } from '../resolver.ts'
 import { registeredUntil } from './check-with.ts'
 import { zones, type RandomZone } from './zone-arbitrary.ts'
-
-const isHard = Boolean(process.env['PORTREEVE_HARD'])
 
 /** Checks a zone with servers that nobody reaches and without blocklists. */
 function check({ domain, records, failures }: RandomZone): Promise<DomainReport> {
@@ -163,9 +162,7 @@ describe('the page of a domain', () => {
         const again = after.fixes.filter(({ severity }) => severity === 'bad')
         expect(again.filter(({ name }) => names.includes(name))).toEqual([])
       }),
-      isHard
-        ? { numRuns: 5_000, endOnFailure: true }
-        : { numRuns: 300, seed: 8461, endOnFailure: true },
+      propertyRuns(300, 5_000),
     )
   })
 })

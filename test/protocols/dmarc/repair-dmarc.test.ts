@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { propertyRuns } from '../../property-runs.ts'
 import { dmarcProposals } from '../../../src/domains/fixes/dmarc-fix.ts'
 import { adviceOnDmarc } from '../../../src/protocols/dmarc/dmarc-advice.ts'
 import { discoverDmarc } from '../../../src/protocols/dmarc/dmarc-discovery.ts'
@@ -122,8 +123,6 @@ function expectSafe(value: string, wish: Intent): void {
   expect(named[1]).toEqual(expect.arrayContaining(wish.ruf.map((one) => `mailto:${one}`)))
 }
 
-const RUNS = 8
-
 describe('the proposal for a damaged DMARC record', () => {
   it.each(Object.entries(PLAIN_DAMAGE))(
     'with %s says all that the text says',
@@ -135,7 +134,7 @@ describe('the proposal for a damaged DMARC record', () => {
           if (text !== write(wish)) expect(values.length).toBeGreaterThan(0)
           for (const value of values) expectSafe(value, wish)
         }),
-        { numRuns: RUNS },
+        propertyRuns(8, 200),
       )
     },
   )
@@ -147,7 +146,7 @@ describe('the proposal for a damaged DMARC record', () => {
         expect(values.length).toBeGreaterThan(0)
         for (const value of values) for (const wish of [one, other]) expectSafe(value, wish)
       }),
-      { numRuns: RUNS * 5 },
+      propertyRuns(40, 1_000),
     )
   })
 
@@ -197,7 +196,7 @@ describe('the proposal for a damaged DMARC record', () => {
           }
         },
       ),
-      { numRuns: RUNS * 60 },
+      propertyRuns(480, 10_000),
     )
   })
 
