@@ -29,14 +29,16 @@ async function checkSpf(context: DomainContext): Promise<LineResult> {
 
 async function gather(context: DomainContext) {
   const { name: domain } = context
-  const [tree, own, mailUse, sendsMail, obsolete, providers] = await Promise.all([
+  const [tree, own, mailUse, obsolete, providers] = await Promise.all([
     context.spf(),
     context.own(),
     context.mailUse(),
-    context.sendsMail(),
     context.queries.query(domain, 'SPF'),
     context.providers(),
   ])
+  // Waits for the keys of DKIM, so only where the answer matters.
+  const isUnused = tree.root.record === null && mailUse.receives === 'nothing'
+  const sendsMail = !isUnused || (await context.sendsMail())
   const include = providers.find((provider) => provider.include)?.include ?? null
   const hasObsoleteType = obsolete.status !== 'FAILED' && obsolete.records.length > 0
   const about = { domain, tree, texts: own.texts, mailUse, sendsMail, include, hasObsoleteType }
