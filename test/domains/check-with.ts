@@ -62,7 +62,7 @@ export function checkWith(wish: Wish): Promise<DomainReport> {
     blocklists,
     domainLists: createDomainLists({
       ...blocklists,
-      resolver: createResolver({ servers: [wish.lists], timeoutMs: 500 }),
+      resolver: createResolver({ servers: [wish.lists], timeoutMs: 2_500 }),
     }),
     registrations: wish.registrations ?? registeredUntil(FAR),
     allowPrivate: wish.allowPrivate ?? true,

@@ -91,7 +91,7 @@ export async function startMonitoring(
 ) {
   const context = await startAlertsContext(databaseUrl, { ...(smtpUrl && { smtpUrl }) })
   const { db, pool, log, notifications, app, authHooks } = context
-  const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 300 })
+  const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 2_500 })
   // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as
   // failing for a minute.
   const blocklists = openLists(lists, { timeoutMs: 2_500 })

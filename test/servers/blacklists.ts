@@ -46,7 +46,7 @@ export function open(
   server: HostPort,
   options: ResolverOptions & { keys?: Record<string, string> } = {},
 ): Blocklists {
-  const resolver = createResolver({ servers: [server], timeoutMs: 300, ...options })
+  const resolver = createResolver({ servers: [server], timeoutMs: 2_500, ...options })
   return createBlocklists({
     catalogue,
     keys: new Map(Object.entries(options.keys ?? {})),
