@@ -5,7 +5,6 @@ import type { MeantDmarc } from '../../protocols/dmarc/damaged-dmarc.ts'
 import {
   DMARC_POLICIES,
   isPolicyTag,
-  parseReportUri,
   POLICY_TAGS,
   strictestPolicy,
   type DmarcRecord,
@@ -19,7 +18,7 @@ import {
   meaningOf,
   mergeMeanings,
 } from '../../protocols/dmarc/repair-dmarc.ts'
-import { listItems, tagsObject, trimWsp, type Tag } from '../../protocols/tag-list.ts'
+import { tagsObject, trimWsp, type Tag } from '../../protocols/tag-list.ts'
 import { proposeText, propose, type Proposal, type RecordChange } from './proposal.ts'
 
 type About = {
@@ -186,35 +185,16 @@ function subdomainRepairs(
     }))
 }
 
+/** An address to which no reports come stays in the record: a typing error in it is its owner’s to correct. */
 function addressRepairs(
   { tags }: MeantDmarc,
-  { destinations, discovery: { policyDomain }, reportEmail, usesMail }: About,
+  { discovery: { policyDomain }, reportEmail, usesMail }: About,
 ): TagChange[] {
-  const given = tagsObject(tags)
-  const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
-  const repairs = (['rua', 'ruf'] as const).flatMap((tag) =>
-    lostAddressRepair(tag, given[tag] ?? '', lost),
-  )
-  const rua = repairs.find(({ tag }) => tag === 'rua')
-  const remains = rua === undefined ? given['rua'] : rua.value
   // An address at a domain without mail would receive nothing.
-  if (remains || (reportEmail === null && !usesMail)) return repairs
-  const uri = `mailto:${reportEmail ?? `dmarc-reports@${policyDomain}`}`
-  const reason =
-    rua?.reason ?? 'Without a rua address you get no reports about mail in the name of the domain.'
-  return [...repairs.filter(({ tag }) => tag !== 'rua'), { tag: 'rua', value: uri, reason }]
-}
-
-function lostAddressRepair(tag: 'rua' | 'ruf', list: string, lost: Destination[]): TagChange[] {
-  const reasons: string[] = []
-  const kept = listItems(list, ',').filter((item) => {
-    const { uri, host } = parseReportUri(item)
-    const isLost = lost.some((one) => one.tag === tag && one.uri === uri)
-    if (isLost) reasons.push(`${host} does not receive mail, so reports to ${uri} are lost.`)
-    return !isLost
-  })
-  if (reasons.length === 0) return []
-  return [{ tag, value: kept.join(',') || null, reason: reasons.join(' ') }]
+  if (tagsObject(tags)['rua'] || (reportEmail === null && !usesMail)) return []
+  const value = `mailto:${reportEmail ?? `dmarc-reports@${policyDomain}`}`
+  const reason = 'Without a rua address you get no reports about mail in the name of the domain.'
+  return [{ tag: 'rua', value, reason }]
 }
 
 function parkedRepairs(

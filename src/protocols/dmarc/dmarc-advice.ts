@@ -15,7 +15,6 @@ import {
   DMARC_POLICIES,
   KNOWN_TAGS,
   parseDmarc,
-  parseReportUri,
   REMOVED_TAGS,
   requestedPolicy,
   strictestPolicy,
@@ -25,7 +24,7 @@ import {
 } from './dmarc-record.ts'
 import { registeredDomain as registeredOf } from './public-suffix.ts'
 import { isSpf } from '../spf/spf-record.ts'
-import { listItems, tagsObject, valueOf } from '../tag-list.ts'
+import { tagsObject, valueOf } from '../tag-list.ts'
 
 type About = {
   discovery: DmarcDiscovery
@@ -58,7 +57,7 @@ export function adviceOnDmarc(about: About): Advice[] {
     ...policyAdvice(discovery, discovery.record, propose, about.usesMail),
     ...addressAdvice(discovery.policyDomain, discovery.record, propose),
     ...about.destinations.flatMap(consentAdvice),
-    ...mailboxAdvice(about.destinations, discovery.record, propose),
+    ...mailboxAdvice(about.destinations),
   ]
 }
 
@@ -404,24 +403,17 @@ function consentAdvice({
  * Whether reports can arrive at all: a host without MX gets mail at its own address (RFC 5321,
  * 5.1), if at all.
  */
-function mailboxAdvice(
-  destinations: Destination[],
-  record: DmarcRecord,
-  propose: PublishDmarc,
-): Advice[] {
-  const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
-  const lostUris = new Set(lost.map(({ uri }) => uri))
-  return destinations.flatMap(({ tag, uri, mailbox, error: consentError }) => {
+function mailboxAdvice(destinations: Destination[]): Advice[] {
+  return destinations.flatMap(({ uri, mailbox, error: consentError }) => {
     if (!mailbox) return []
     const { host, use } = mailbox
-    const named = tagsObject(meaningOf(record).tags)[tag] ?? ''
-    const rest = listItems(named, ',').filter((one) => !lostUris.has(parseReportUri(one).uri))
-    if (use.receives === 'nothing') {
-      const mended = rest.length > 0 ? propose({ [tag]: rest.join(',') }) : undefined
+    // It may have a typing error, which is its owner's to correct: no proposal is without it.
+    if (use.receives === 'nothing')
       return [
-        error(`Reports to ${uri} cannot be delivered: ${host} does not receive mail.`, mended),
+        error(
+          `Reports to ${uri} cannot be delivered: ${host} does not receive mail. Correct the address.`,
+        ),
       ]
-    }
     if (use.receives === 'address') {
       return [
         info(
