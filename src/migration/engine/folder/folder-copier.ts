@@ -8,6 +8,7 @@ import { ImapLost, type ImapRefused } from '../../../net/imap/connection/refusal
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { destinationView } from './destination-folder.ts'
 import type { OwnCopyTest } from '../identify/existing-messages.ts'
 import { passesFilter } from '../filter.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
@@ -93,7 +94,7 @@ export class FolderCopier {
       (await existing.match(
         wanted,
         await this.reading(pair, at),
-        await pair.destinationFolder(destinationFolder.name),
+        await destinationView(pair, destinationFolder),
         { isOwnCopy: at.isRematch ? isOwnCopy : null },
       ))
     for (const { uid, size } of rows.filter((row) => !wanted.includes(row)))
@@ -107,7 +108,8 @@ export class FolderCopier {
         // `verify` finds out whether it still exists.
         folderState.gone(row.uid, row.size ?? 0)
         this.evidence.missing.add(row.uid)
-      } else {
+      } else if (match.is === 'undecided') folderState.failed(undecided(this.folder.path, row))
+      else {
         folderState.skippedDiffering(row.uid, row.size ?? 0)
         note({ folder: this.folder.path, uid: row.uid, message: SKIPPED[match.is] })
       }
@@ -229,6 +231,12 @@ export class FolderCopier {
 /** Whether a note names a message that was skipped although its content is not at the destination. */
 export function isOfSkipped({ message }: MigrationNote): boolean {
   return Object.values(SKIPPED).includes(message)
+}
+
+function undecided(folder: string, { uid, size }: Metadata) {
+  const message =
+    'The destination does not return a message of this size: whether it is this one cannot be decided.'
+  return { folder, uid, messageId: null, size, code: 'undecided', message, attempts: 1 }
 }
 
 const SKIPPED = {

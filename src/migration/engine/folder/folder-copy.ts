@@ -9,7 +9,7 @@ import { ENGINE_LIMITS } from '../../limits.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 import { listArrived, openFolder, type OpenFolder } from './open-folder.ts'
 import { backOff, withRetries, type LossBlame } from '../connections/with-retries.ts'
-import { nameOf } from './destination-folder.ts'
+import { destinationView, nameOf } from './destination-folder.ts'
 import { reconcile } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
@@ -273,7 +273,7 @@ class ImapFolderCopy implements FolderCopy {
 
   async #reconcile(pair: ConnectionPair, at: OpenFolder): Promise<void> {
     if (!at.folderState.hasIntents) return
-    const destination = await pair.destinationFolder(at.destinationFolder.name)
+    const destination = await destinationView(pair, at.destinationFolder)
     const reading = () => this.#copier.reading(pair, at)
     const { name } = at.destinationFolder
     await reconcile(at.folderState, reading, destination, name, this.#migration)

@@ -116,7 +116,7 @@ async function settleDoubtful(
       doubtful.shift()
       continue
     }
-    folderState.uncopied({ to, size, isTwin: here.has(to) })
+    folderState.uncopied({ to, size, isTwin: isMerged || here.has(to) })
     if (isThere) {
       folderState.skipped(uid, size)
       note({ folder: folder.path, uid, message: MERGED })
