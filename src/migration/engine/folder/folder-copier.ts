@@ -87,8 +87,13 @@ export class FolderCopier {
     const { filter, deduplicate, note } = this.#migration
     const { existing, folderState, copiedDigests, destinationFolder } = at
     const wanted = rows.filter((row) => passesFilter(row, filter))
-    const isOwnCopy: OwnCopyTest = (_, { content, isAlike }) =>
-      isAlike || copiedDigests.has(content.exact.toString('hex'))
+    // A message that was copied before may have been altered since, or be another one with the same
+    // Message-ID: it is skipped with a note.
+    const wereCopied = new Set<number>()
+    const isOwnCopy: OwnCopyTest = ({ uid }, { content, isReturned, isAlike }) => {
+      if (!isReturned || copiedDigests.has(content.exact.toString('hex'))) wereCopied.add(uid)
+      return isAlike
+    }
     const matches =
       existing &&
       (await existing.match(
@@ -102,7 +107,8 @@ export class FolderCopier {
     return wanted.filter((row) => {
       const match = matches?.get(row.uid)
       // Of equal messages, as many are copied as the source has more.
-      if (!match || match.is === 'repeated' || (match.is in SKIPPED && !deduplicate)) return true
+      const isSkipped = deduplicate || wereCopied.has(row.uid)
+      if (!match || match.is === 'repeated' || (match.is in SKIPPED && !isSkipped)) return true
       if (match.is === 'same') recordExisting(at, row)
       else if (match.is === 'unidentified') {
         // `verify` finds out whether it still exists.

@@ -92,8 +92,10 @@ async function matchArrived(
   const ids = Map.groupBy(rows, ({ messageIds }) => messageIdOf(messageIds))
   // A server may store other bytes than it received: then the only message with this Message-ID that
   // arrived meanwhile is the copy of the only one that was sent.
-  const isOwnCopy: OwnCopyTest = (row, { isAlike, isOnly }) =>
-    isAlike || (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
+  const isOwnCopy: OwnCopyTest = (row, { isReturned, isAlike, isOnly }) =>
+    !isReturned ||
+    isAlike ||
+    (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
   const matches = await arrived.match(rows, source, destination, { isOwnCopy })
   for (const row of rows) {
     const match = matches.get(row.uid)

@@ -30,6 +30,8 @@ export type OwnCopyTest = (
   row: Metadata,
   copy: {
     content: Content
+    /** Whether the destination returns it. */
+    isReturned: boolean
     /** Whether it has the same main header fields and the same beginning. */
     isAlike: boolean
     /** Whether no other message of the destination has its key. */
@@ -237,11 +239,10 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   }
   const isOnly = candidates.length === 1
   const like = candidates.filter((one) => {
-    // One that the destination does not return may well be ours.
-    if (!one.content) return isOwnCopy !== null
-    const isAlike = one.content.fingerprint === content.fingerprint
+    const isReturned = Boolean(one.content)
+    const isAlike = one.content?.fingerprint === content.fingerprint
     if (isAlike && !isStrict && isCovered(row)) return true
-    return isOwnCopy?.(row, { content, isAlike, isOnly }) === true
+    return isOwnCopy?.(row, { content, isReturned, isAlike, isOnly }) === true
   })
   const match = takeFirst(like)
   if (match) return match
