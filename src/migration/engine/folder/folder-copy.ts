@@ -28,6 +28,7 @@ class ImapFolderCopy implements FolderCopy {
   bytes: FolderRoute['bytes']
   readonly begun: Promise<void>
   state: FolderCopy['state'] = 'waiting'
+  failedBefore = 0
 
   readonly #migration: MigrationContext
   readonly #mapped: FolderRoute['mapped']
@@ -182,6 +183,10 @@ class ImapFolderCopy implements FolderCopy {
         { ...migration, listsAtOnce: failures === 0 },
       ),
     )
+    const before = this.#open?.folderState
+    // A renumbered folder begins with a new state.
+    if (before && at.folderState.failedCount < before.failedCount)
+      this.failedBefore += before.failedCount - at.folderState.failedCount
     this.#open = at
     this.#noteName(at.destinationFolder.path)
     migration.changed()

@@ -135,7 +135,7 @@ export async function openFolder(
   const unreadable = isRematch ? existing?.unreadable : existing?.undescribed
   if (unreadable) throw undecidable(unreadable, destinationFolder.path)
   if (existing && folderState.processedCount > 0)
-    await takeExisting(existing, { folderState, isRematch }, source, initial.sourceUidNext)
+    await takeExisting(existing, { folderState, isRematch }, source, deps.journal, folder.path)
   const copiedDigests = new Set<string>()
   if (existing && isRenumbered)
     for (const { digest } of readRecords(await deps.journal.copies(folder.path, saved)))
@@ -260,12 +260,18 @@ async function takeExisting(
   existing: ExistingMessages,
   { folderState, isRematch }: Pick<OpenFolder, 'folderState' | 'isRematch'>,
   source: Wire,
-  uidNext: number,
+  journal: Journal,
+  path: string,
 ): Promise<void> {
-  const hasCopy = (uid: number) => folderState.isDone(uid) && !folderState.hasNoCopy(uid)
-  for await (const row of fetchMetadata(source, 1, uidNext - 1)) {
+  const records = readRecords(await journal.copies(path, folderState.saved))
+  // A copy without UID may be one of before a renumbering.
+  const hasCopy = (uid: number) =>
+    folderState.isDone(uid) &&
+    !folderState.hasNoCopy(uid) &&
+    (isRematch || records.get(uid)?.to === 0)
+  for await (const row of fetchMetadata(source, 1, folderState.sourceUidNext - 1)) {
     const { uid } = row
     const isThere = folderState.isExisting(uid) && !folderState.isDiffering(uid)
-    if (isThere || (isRematch && hasCopy(uid))) existing.addAccounted(row)
+    if (isThere || hasCopy(uid)) existing.addAccounted(row)
   }
 }

@@ -156,7 +156,9 @@ export class ExistingMessages {
         const match = take(pair, { isOwnCopy, isStrict })
         if (match) matches.set(pair.row.uid, match)
       }
-    for (const row of rows.filter((each) => this.#isUndecided(each, matches.get(each.uid))))
+    for (const row of rows.filter((each) =>
+      this.#isUndecided(each, matches.get(each.uid), contents.get(each.uid)),
+    ))
       matches.set(row.uid, { is: 'undecided' })
     return matches
   }
@@ -173,9 +175,12 @@ export class ExistingMessages {
     return [...wanted].flatMap((key) => this.#accounted.get(key) ?? [])
   }
 
-  #isUndecided(row: Metadata, match: Match | undefined): boolean {
-    if (!isNameless(row) || (match && match.is !== 'repeated')) return false
-    return this.#unreadableSizes.some((size) => size === row.size || size === null)
+  #isUndecided(row: Metadata, match: Match | undefined, content: Content | undefined): boolean {
+    if (match && match.is !== 'repeated') return false
+    if (content ? content.key !== content.fingerprint : !isNameless(row)) return false
+    return this.#unreadableSizes.some(
+      (size) => [size, row.size].includes(null) || size === row.size,
+    )
   }
 
   #candidatesOf({ messageIds }: Metadata): readonly Candidate[] {
@@ -249,7 +254,7 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   if (equalsOf(pair).length > 0) return { is: 'repeated' }
   // A message without Message-ID shares only its beginning with another one, which identifies
   // nothing.
-  if (isNameless(row)) return null
+  if (content.key === content.fingerprint) return null
   return { is: candidates.some(({ content: its }) => its === null) ? 'unreadable' : 'other' }
 }
 
