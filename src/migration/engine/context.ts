@@ -71,6 +71,8 @@ export type FolderCopy = {
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
   /** Null until the folder is open. */
   readonly folderState: FolderState | null
+  /** Failures of this run before a server assigned new UIDs: the report has them. */
+  readonly failedBefore: number
   /** Whether every message that the source claims to have is accounted for. */
   readonly isAccounted: boolean
   /** Messages that no batch has yet. Other connection pairs can help with them. */

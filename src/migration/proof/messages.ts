@@ -42,6 +42,7 @@ const REASONS: Record<string, string> = {
   other: 'rejected by the destination',
   rejected: 'rejected by the destination',
   unfetchable: 'not returned by the source when it was copied',
+  undecided: 'not copied: whether the destination has it is not known',
   connection_lost: 'not copied: the connection broke each time',
   // Reasons why only the destination has a message.
   deleted_at_source: 'deleted at the source after it was copied',

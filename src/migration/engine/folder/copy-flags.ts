@@ -5,6 +5,7 @@ import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-meta
 import { storableFlags } from '../../../net/imap/append/flags-and-dates.ts'
 import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { destinationView } from './destination-folder.ts'
 import type { FolderCopier } from './folder-copier.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
@@ -52,7 +53,7 @@ async function bring(pair: ConnectionPair, at: OpenFolder, copier: FolderCopier)
     isCopied,
   )
   if (changed.size === 0) return 0
-  const wire = await pair.destinationFolder(destinationFolder.name)
+  const wire = await destinationView(pair, destinationFolder)
   const { uidNext, permanentFlags } = await wire.reopen()
   const copies = await byMessageId(fetchMetadata(wire, first, (uidNext ?? 2 ** 32) - 1), (uid) =>
     folderState.isOwnCopy(uid),

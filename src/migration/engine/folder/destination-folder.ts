@@ -3,11 +3,12 @@ import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe
 import { createFolder } from '../../../net/imap/folders/create-folder.ts'
 import type { OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
 import { encodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { isSameName, simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
-import { FolderStop } from '../stop.ts'
+import { FolderStop, Reopen } from '../stop.ts'
 
 /** An open folder of the destination. */
 export type DestinationFolder = { path: string; name: ByteString; opened: OpenedMailbox }
@@ -60,6 +61,21 @@ function startLiteralProbe(wire: Wire, literals: LiteralKnowledge): void {
   discardsRejectedLiterals(wire).catch(() => {
     if (wire.lost?.reason === 'protocol') literals.mustSynchronize = true
   })
+}
+
+/**
+ * Returns a connection with the folder open, with the same UIDVALIDITY as when it was opened: on
+ * another connection, the UIDs of our copies may be those of other messages.
+ * @throws Reopen, ImapRefused, ImapLost
+ */
+export async function destinationView(
+  pair: ConnectionPair,
+  { name, opened }: DestinationFolder,
+): Promise<MailboxView> {
+  const view = await pair.destinationFolder(name)
+  if ((await view.opened()).uidValidity !== opened.uidValidity)
+    throw new Reopen('The destination assigned new UIDs to its messages.')
+  return view
 }
 
 export function nameOf(path: string, { listed }: DestinationFolders): ByteString {

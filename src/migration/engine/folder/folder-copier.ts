@@ -8,6 +8,7 @@ import { ImapLost, type ImapRefused } from '../../../net/imap/connection/refusal
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { destinationView } from './destination-folder.ts'
 import type { OwnCopyTest } from '../identify/existing-messages.ts'
 import { passesFilter } from '../filter.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
@@ -86,14 +87,19 @@ export class FolderCopier {
     const { filter, deduplicate, note } = this.#migration
     const { existing, folderState, copiedDigests, destinationFolder } = at
     const wanted = rows.filter((row) => passesFilter(row, filter))
-    const isOwnCopy: OwnCopyTest = (_, { content, isAlike }) =>
-      isAlike || copiedDigests.has(content.exact.toString('hex'))
+    // A message that was copied before may have been altered since, or be another one with the same
+    // Message-ID: it is skipped with a note.
+    const wereCopied = new Set<number>()
+    const isOwnCopy: OwnCopyTest = ({ uid }, { content, isReturned, isAlike }) => {
+      if (!isReturned || copiedDigests.has(content.exact.toString('hex'))) wereCopied.add(uid)
+      return isAlike
+    }
     const matches =
       existing &&
       (await existing.match(
         wanted,
         await this.reading(pair, at),
-        await pair.destinationFolder(destinationFolder.name),
+        await destinationView(pair, destinationFolder),
         { isOwnCopy: at.isRematch ? isOwnCopy : null },
       ))
     for (const { uid, size } of rows.filter((row) => !wanted.includes(row)))
@@ -101,13 +107,15 @@ export class FolderCopier {
     return wanted.filter((row) => {
       const match = matches?.get(row.uid)
       // Of equal messages, as many are copied as the source has more.
-      if (!match || match.is === 'repeated' || (match.is in SKIPPED && !deduplicate)) return true
+      const isSkipped = deduplicate || wereCopied.has(row.uid)
+      if (!match || match.is === 'repeated' || (match.is in SKIPPED && !isSkipped)) return true
       if (match.is === 'same') recordExisting(at, row)
       else if (match.is === 'unidentified') {
         // `verify` finds out whether it still exists.
         folderState.gone(row.uid, row.size ?? 0)
         this.evidence.missing.add(row.uid)
-      } else {
+      } else if (match.is === 'undecided') folderState.failed(undecided(this.folder.path, row))
+      else {
         folderState.skippedDiffering(row.uid, row.size ?? 0)
         note({ folder: this.folder.path, uid: row.uid, message: SKIPPED[match.is] })
       }
@@ -229,6 +237,12 @@ export class FolderCopier {
 /** Whether a note names a message that was skipped although its content is not at the destination. */
 export function isOfSkipped({ message }: MigrationNote): boolean {
   return Object.values(SKIPPED).includes(message)
+}
+
+function undecided(folder: string, { uid, size }: Metadata) {
+  const message =
+    'The destination does not return a message of this size: whether it is this one cannot be decided.'
+  return { folder, uid, messageId: null, size, code: 'undecided', message, attempts: 1 }
 }
 
 const SKIPPED = {

@@ -9,7 +9,7 @@ import { ENGINE_LIMITS } from '../../limits.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 import { listArrived, openFolder, type OpenFolder } from './open-folder.ts'
 import { backOff, withRetries, type LossBlame } from '../connections/with-retries.ts'
-import { nameOf } from './destination-folder.ts'
+import { destinationView, nameOf } from './destination-folder.ts'
 import { reconcile } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
@@ -28,6 +28,7 @@ class ImapFolderCopy implements FolderCopy {
   bytes: FolderRoute['bytes']
   readonly begun: Promise<void>
   state: FolderCopy['state'] = 'waiting'
+  failedBefore = 0
 
   readonly #migration: MigrationContext
   readonly #mapped: FolderRoute['mapped']
@@ -182,6 +183,10 @@ class ImapFolderCopy implements FolderCopy {
         { ...migration, listsAtOnce: failures === 0 },
       ),
     )
+    const before = this.#open?.folderState
+    // A renumbered folder begins with a new state.
+    if (before && at.folderState.failedCount < before.failedCount)
+      this.failedBefore += before.failedCount - at.folderState.failedCount
     this.#open = at
     this.#noteName(at.destinationFolder.path)
     migration.changed()
@@ -273,7 +278,7 @@ class ImapFolderCopy implements FolderCopy {
 
   async #reconcile(pair: ConnectionPair, at: OpenFolder): Promise<void> {
     if (!at.folderState.hasIntents) return
-    const destination = await pair.destinationFolder(at.destinationFolder.name)
+    const destination = await destinationView(pair, at.destinationFolder)
     const reading = () => this.#copier.reading(pair, at)
     const { name } = at.destinationFolder
     await reconcile(at.folderState, reading, destination, name, this.#migration)

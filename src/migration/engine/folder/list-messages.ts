@@ -94,6 +94,14 @@ export async function listWhole(destination: MailboxView, name: ByteString): Pro
   )
 }
 
+/** Which messages the destination has cannot be decided: none is sent until it returns them. */
+export function undecidable(count: number, path: string): FolderStop {
+  return new FolderStop(
+    'not_listed',
+    `The destination does not return ${count} messages of “${path}”: which ones it has cannot be decided.`,
+  )
+}
+
 function nullIfRefused(error: unknown): null {
   if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
   return null

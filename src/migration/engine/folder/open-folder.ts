@@ -1,6 +1,6 @@
 import type { FolderCopy } from '../context.ts'
 import type { LiteralKnowledge } from '../../../net/imap/append/append-header.ts'
-import { fetchSmallMailbox } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { fetchMetadata, fetchSmallMailbox } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import {
@@ -15,13 +15,12 @@ import { listCopiedElsewhere } from './all-mail.ts'
 import { listExisting, type ExistingMessages } from '../identify/existing-messages.ts'
 import { readRecords } from '../journal/copy-records.ts'
 import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
-import { identify } from '../identify/identify.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { FolderState } from '../journal/folder-state.ts'
 import { settledAll } from '../settled-all.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { settledUidNext } from './reconcile.ts'
-import { listSource, NOTHING_LISTED, type SourceListing } from './list-messages.ts'
+import { listSource, NOTHING_LISTED, undecidable, type SourceListing } from './list-messages.ts'
 import {
   openDestinationFolder,
   type DestinationFolders,
@@ -133,8 +132,10 @@ export async function openFolder(
         isRematch ? {} : { before: initial.destinationUidNext },
       )
     : null
+  const unreadable = isRematch ? existing?.unreadable : existing?.undescribed
+  if (unreadable) throw undecidable(unreadable, destinationFolder.path)
   if (existing && folderState.processedCount > 0)
-    await takeExisting(existing, { folderState, isRematch }, source, initial.sourceUidNext)
+    await takeExisting(existing, { folderState, isRematch }, source, deps.journal, folder.path)
   const copiedDigests = new Set<string>()
   if (existing && isRenumbered)
     for (const { digest } of readRecords(await deps.journal.copies(folder.path, saved)))
@@ -259,15 +260,18 @@ async function takeExisting(
   existing: ExistingMessages,
   { folderState, isRematch }: Pick<OpenFolder, 'folderState' | 'isRematch'>,
   source: Wire,
-  uidNext: number,
+  journal: Journal,
+  path: string,
 ): Promise<void> {
-  const hasCopy = (uid: number) => folderState.isDone(uid) && !folderState.hasNoCopy(uid)
-  for await (const { key, row } of identify(
-    source,
-    1,
-    uidNext - 1,
-    (uid) =>
-      (folderState.isExisting(uid) && !folderState.isDiffering(uid)) || (isRematch && hasCopy(uid)),
-  ))
-    existing.takeKnown(key, row)
+  const records = readRecords(await journal.copies(path, folderState.saved))
+  // A copy without UID may be one of before a renumbering.
+  const hasCopy = (uid: number) =>
+    folderState.isDone(uid) &&
+    !folderState.hasNoCopy(uid) &&
+    (isRematch || records.get(uid)?.to === 0)
+  for await (const row of fetchMetadata(source, 1, folderState.sourceUidNext - 1)) {
+    const { uid } = row
+    const isThere = folderState.isExisting(uid) && !folderState.isDiffering(uid)
+    if (isThere || hasCopy(uid)) existing.addAccounted(row)
+  }
 }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readStatus } from '../../../net/imap/folders/mailbox.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
-import { FolderStop } from '../stop.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { ImapRefused, isThrottling } from '../../../net/imap/connection/refusals.ts'
 import {
@@ -13,7 +12,7 @@ import {
 import type { WaitTimes } from '../../limits.ts'
 import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
-import { identify } from '../identify/identify.ts'
+import { undecidable } from './list-messages.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 
 type SettleDeps = { waitTimes: Pick<WaitTimes, 'quietMs'>; signal: AbortSignal }
@@ -71,23 +70,21 @@ async function matchArrived(
   source: Wire,
   { destination, name }: { destination: MailboxView; name: ByteString },
 ): Promise<void> {
+  const tellsUids = destination.capabilities.has('UIDPLUS')
   const isNew = (uid: number) => !folderState.isOwnCopy(uid)
-  const arrived = await listExisting(destination, name, { from: uidNext }, isNew)
-  if (arrived.unreadable > 0)
-    throw new FolderStop(
-      'not_listed',
-      `The destination does not return ${arrived.unreadable} messages that arrived in “${decodeMailbox(name)}”: which ones were stored cannot be decided.`,
-    )
+  // After a renumbering, what was there before it may be our copies.
+  const from = !tellsUids && folderState.saved.hasEarlierCopies === true ? 1 : uidNext
+  const arrived = await listExisting(destination, name, { from }, isNew)
+  if (arrived.unreadable > 0) throw undecidable(arrived.unreadable, decodeMailbox(name))
   if (arrived.count === 0) return
   const unknown = new Set(uids)
-  const tellsUids = destination.capabilities.has('UIDPLUS')
-  // Without UIDs of our copies, the known copies must account for their own messages first.
-  if (!tellsUids)
-    for await (const { uid, key, row } of identify(source, 1, folderState.sourceUidNext - 1))
-      if (folderState.isDone(uid) && !folderState.hasNoCopy(uid)) arrived.takeKnown(key, row)
   const rows: Metadata[] = []
-  for await (const row of fetchMetadata(source, uids[0] ?? 1, uids.at(-1) ?? 1))
+  // Without UIDs of our copies, the known copies must account for their own messages first.
+  const [first, last] = tellsUids ? [uids[0], uids.at(-1)] : [1, folderState.sourceUidNext - 1]
+  for await (const row of fetchMetadata(source, first ?? 1, last ?? 1))
     if (unknown.has(row.uid)) rows.push(row)
+    else if (!tellsUids && folderState.isDone(row.uid) && !folderState.hasNoCopy(row.uid))
+      arrived.addAccounted(row)
   const described = new Set(rows.map(({ uid }) => uid))
   rows.push(...uids.filter((uid) => !described.has(uid)).map(undescribed))
   rows.sort((a, b) => a.uid - b.uid)
@@ -95,8 +92,10 @@ async function matchArrived(
   const ids = Map.groupBy(rows, ({ messageIds }) => messageIdOf(messageIds))
   // A server may store other bytes than it received: then the only message with this Message-ID that
   // arrived meanwhile is the copy of the only one that was sent.
-  const isOwnCopy: OwnCopyTest = (row, { isAlike, isOnly }) =>
-    isAlike || (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
+  const isOwnCopy: OwnCopyTest = (row, { isReturned, isAlike, isOnly }) =>
+    !isReturned ||
+    isAlike ||
+    (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
   const matches = await arrived.match(rows, source, destination, { isOwnCopy })
   for (const row of rows) {
     const match = matches.get(row.uid)

@@ -113,6 +113,8 @@ function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen
     deps.evidence.missing.add(row.uid)
   }
   if (outcome.state === 'unfetchable') recordUnfetchable(outcome, deps)
+  // `reconcile` may find its copy.
+  if (outcome.state === 'unknown') noteUndescribed(row, deps)
   return outcome.state === 'refused' ? recordRefused(outcome, deps) : null
 }
 
@@ -137,6 +139,7 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
     migration.note({ folder, uid: row.uid, message: NOTES[strategy] })
   }
   if (announced !== null) migration.note({ folder, message: NOTES.announced })
+  noteUndescribed(row, deps)
   noteChangedDate(row, datedBy, strategy, deps)
   noteDroppedKeywords(row.flags, deps)
   const isElsewhere =
@@ -158,6 +161,10 @@ function recordMerged(
   return null
 }
 
+function noteUndescribed({ uid, isUnknown }: Metadata, { migration, folder }: RecordDeps): void {
+  if (isUnknown) migration.note({ folder, uid, message: NOTES.undescribed })
+}
+
 /** Notes a changed date; once for the folder where the source has no dates at all. */
 function noteChangedDate(
   { uid, internalDate, isUnknown }: Metadata,
@@ -165,7 +172,7 @@ function noteChangedDate(
   strategy: RetryStrategy,
   { migration, folder }: RecordDeps,
 ): void {
-  if (isUnknown) return migration.note({ folder, uid, message: NOTES.undescribed })
+  if (isUnknown) return
   const date = sanitise(internalDate ?? '')
   const given =
     datedBy === 'nobody' ? 'a date set by the destination' : 'the date of its Date header'

@@ -5,14 +5,18 @@ import { readStatusWithSize } from '../../../net/imap/folders/mailbox.ts'
 import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
 import type { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import {
+  fetchMetadata,
+  undescribed,
+  type Metadata,
+} from '../../../net/imap/fetch/fetch-metadata.ts'
 import { readContents } from '../identify/content.ts'
 import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { readRecords, recordOf, type CopyRecord } from '../journal/copy-records.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import { listWhole, recount } from './list-messages.ts'
+import { listWhole, recount, undecidable } from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 
@@ -116,7 +120,7 @@ async function settleDoubtful(
       doubtful.shift()
       continue
     }
-    folderState.uncopied({ to, size, isTwin: here.has(to) })
+    folderState.uncopied({ to, size, isTwin: isMerged || here.has(to) })
     if (isThere) {
       folderState.skipped(uid, size)
       note({ folder: folder.path, uid, message: MERGED })
@@ -170,32 +174,35 @@ async function failUnstored(
   const { folderState, destinationFolder } = at
   const { saved } = folderState
   const existing = await listExisting(destination, destinationFolder.name, {})
+  if (existing.unreadable > 0) throw undecidable(existing.unreadable, destinationFolder.path)
   const sizes = new Map<number, number>()
   for (const { uid, to, size } of readRecords(await journal.copies(folder.path, saved)))
     if (to === 0 && !folderState.hasNoCopy(uid)) sizes.set(uid, size)
-  const rows = (
-    await Array.fromAsync(fetchMetadata(source, 1, folderState.sourceUidNext - 1))
-  ).filter(({ uid }) => sizes.has(uid))
-  rows.sort((a, b) => a.uid - b.uid)
-  const isOwnCopy: OwnCopyTest = (_, { isAlike }) => isAlike
-  if (existing.unreadable > 0) return
+  const described = new Map<number, Metadata>()
+  for await (const row of fetchMetadata(source, 1, folderState.sourceUidNext - 1))
+    described.set(row.uid, row)
+  const rows = [...sizes.keys()]
+    .toSorted((a, b) => a - b)
+    .map((uid) => described.get(uid) ?? undescribed(uid))
+  const isOwnCopy: OwnCopyTest = (_, { isReturned, isAlike }) => !isReturned || isAlike
   existing.takeUids((uid) => folderState.isOwnCopy(uid))
   const matches = await existing.match(rows, source, destination, { isOwnCopy })
+  const isAtSource = await findAtSource(source, folder)
   for (const { uid } of rows) {
     const match = matches.get(uid)
     if (match?.is === 'same' && match.to >= saved.destinationUidNext) continue
     const size = sizes.get(uid) ?? 0
+    if (!described.has(uid) && !isAtSource(uid)) {
+      forget(folderState, uid, { to: null, size })
+      continue
+    }
     folderState.uncopied({ to: null, size })
     if (match?.is === 'same' || match?.is === 'repeated') {
       folderState.skipped(uid, size)
       note({ folder: folder.path, uid, message: MERGED })
     } else folderState.failed(notStored(folder.path, { uid, size }, destinationFolder.path))
   }
-  for (const { uid } of rows) sizes.delete(uid)
-  const here = await findAtSource(source, folder)
-  for (const [uid, size] of sizes) if (!here(uid)) forget(folderState, uid, { to: null, size })
-  // The source does not describe the others.
-  folderState.withoutUid = [...sizes.keys()].filter(here).length
+  folderState.withoutUid = 0
 }
 
 /** Returns whether the source still has a message, as far as its listing is complete. */

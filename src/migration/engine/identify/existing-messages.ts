@@ -1,4 +1,8 @@
-import { undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import {
+  fetchMetadata,
+  undescribed,
+  type Metadata,
+} from '../../../net/imap/fetch/fetch-metadata.ts'
 import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
@@ -26,6 +30,8 @@ export type OwnCopyTest = (
   row: Metadata,
   copy: {
     content: Content
+    /** Whether the destination returns it. */
+    isReturned: boolean
     /** Whether it has the same main header fields and the same beginning. */
     isAlike: boolean
     /** Whether no other message of the destination has its key. */
@@ -38,11 +44,12 @@ export type OwnCopyTest = (
  * the counterpart of another, equal one (`repeated`), or only one with the same Message-ID (`other`,
  * or `unreadable` where the destination does not return it). A Message-ID alone is no identity: drafts
  * and messages whose attachments were removed keep theirs. `unidentified`: the source does not return
- * it, so this is not known.
+ * it, so this is not known. `undecided`: nor is it where the destination does not return a message
+ * without Message-ID of the same size.
  */
 export type Match =
   | { is: 'same'; to: number }
-  | { is: 'repeated' | 'other' | 'unreadable' | 'unidentified' }
+  | { is: 'repeated' | 'other' | 'unreadable' | 'unidentified' | 'undecided' }
 
 type MatchOptions = {
   /** Without it, only the same content counts. */
@@ -54,28 +61,37 @@ type MatchOptions = {
 /** Messages of a folder of the destination, by Message-ID, or by their beginning without one. */
 export class ExistingMessages {
   readonly #byKey = new Map<string, Candidate[]>()
+  /** Messages of the source that have counterparts here, by `counterpartKey`. */
+  readonly #accounted = new Map<string, Metadata[]>()
+  /** Sizes of messages without Message-ID that the server does not return. */
+  readonly #unreadableSizes: (number | null)[] = []
   #count = 0
-  /** Messages that the server lists and does not return. Whatever they are, it is not known. */
-  unreadable = 0
+  /** Messages that the server lists and neither describes nor returns. */
+  undescribed = 0
 
   get count(): number {
     return this.#count
   }
 
+  /** Messages of which it is not known what they are. */
+  get unreadable(): number {
+    return this.undescribed + this.#unreadableSizes.length
+  }
+
   add(key: string, { uid, size, internalDate }: Metadata): void {
-    const short = shortenKey(key)
-    const known = this.#byKey.get(short)
     const candidate = { uid, size, date: momentOf(internalDate), isTaken: false }
-    if (known) known.push(candidate)
-    else this.#byKey.set(short, [candidate])
+    push(this.#byKey, shortenKey(key), candidate)
     this.#count += 1
   }
 
-  /** Takes the counterpart of a message that was found there before, without reading either. */
-  takeKnown(key: string, { size }: Metadata): void {
-    const free = this.#candidates(key).filter(({ isTaken }) => !isTaken)
-    const [candidate] = [...free.filter((each) => each.size === size), ...free]
-    if (candidate) candidate.isTaken = true
+  /** Adds a message without Message-ID that the server does not return. */
+  addUnreadable({ size }: Metadata): void {
+    this.#unreadableSizes.push(size)
+  }
+
+  /** Adds a message of the source that has a counterpart here, which stands for no other one. */
+  addAccounted(row: Metadata): void {
+    push(this.#accounted, counterpartKey(row), row)
   }
 
   /** Takes messages that are counterparts already, by their UIDs. */
@@ -88,7 +104,6 @@ export class ExistingMessages {
    * Finds the messages that are there, by UID. Equal messages are counted: two of the source need
    * two of the destination. Messages with the same Message-ID are read on both sides; unless
    * `isStrict`, large ones with the same size and date are not.
-   * @param rows with ascending UIDs
    * @param source with the folder open
    * @param destination with the folder open
    * @throws ImapRefused, ImapLost
@@ -99,38 +114,73 @@ export class ExistingMessages {
     destination: Wire,
     { isOwnCopy = null, isStrict = false }: MatchOptions = {},
   ): Promise<Map<number, Match>> {
-    const named = rows.filter((row) => this.#hasCandidates(messageIdOf(row.messageIds)))
-    const nameless = this.#count === 0 ? [] : rows.filter((row) => isNameless(row))
-    const doubtful = named.filter(
-      (row) => isStrict || !this.#candidatesOf(row).some((one) => isSure(row, one)),
-    )
-    const contents = await readContents(source, [...doubtful, ...nameless])
+    const contents = new Map<number, Content>()
     const keys = new Map<number, string>()
-    for (const row of [...named, ...nameless]) {
-      const key = messageIdOf(row.messageIds) ?? contents.get(row.uid)?.key ?? null
-      if (key !== null && this.#hasCandidates(key)) keys.set(row.uid, key)
+    const identifyRows = async (some: readonly Metadata[]) => {
+      const named = some.filter((row) => this.#hasCandidates(messageIdOf(row.messageIds)))
+      const nameless = this.#count === 0 ? [] : some.filter((row) => isNameless(row))
+      const doubtful = named.filter(
+        (row) => isStrict || !this.#candidatesOf(row).some((one) => isSure(row, one)),
+      )
+      for (const [uid, content] of await readContents(source, [...doubtful, ...nameless]))
+        contents.set(uid, content)
+      for (const row of [...named, ...nameless]) {
+        const key = messageIdOf(row.messageIds) ?? contents.get(row.uid)?.key ?? null
+        if (key !== null && this.#hasCandidates(key)) keys.set(row.uid, key)
+      }
     }
-    const concerned = rows.filter(({ uid }) => keys.has(uid))
+    await identifyRows(rows)
+    const accounted = this.#accountedLike(rows, keys)
+    await identifyRows(accounted)
+    const concerned = [...accounted, ...rows].filter(({ uid }) => keys.has(uid))
     const compared = concerned.filter(({ uid }) => contents.has(uid))
     await readCandidates(
       destination,
       compared.flatMap(({ uid }) => this.#candidates(keys.get(uid) as string)),
     )
     const matches = new Map<number, Match>()
-    for (const { uid } of nameless)
-      if (!keys.has(uid) && !contents.has(uid)) matches.set(uid, UNIDENTIFIED)
+    if (this.#count > 0)
+      for (const { uid } of rows.filter(isNameless))
+        if (!keys.has(uid) && !contents.has(uid)) matches.set(uid, UNIDENTIFIED)
     const pairs = concerned.map((row) => ({
       row,
       content: contents.get(row.uid),
       candidates: this.#candidates(keys.get(row.uid) as string),
+      isAccounted: accounted.includes(row),
     }))
+    // Only now: until here, all of it is repeated when a connection breaks.
+    for (const row of accounted) this.#accounted.delete(counterpartKey(row))
     // Equal content first, so that no other message takes its counterpart.
     for (const take of [takeEqual, takeLike])
       for (const pair of pairs.filter(({ row }) => !matches.has(row.uid))) {
         const match = take(pair, { isOwnCopy, isStrict })
         if (match) matches.set(pair.row.uid, match)
       }
+    for (const row of rows.filter((each) =>
+      this.#isUndecided(each, matches.get(each.uid), contents.get(each.uid)),
+    ))
+      matches.set(row.uid, { is: 'undecided' })
     return matches
+  }
+
+  /** Messages with counterparts here that may be candidates of these rows as well. */
+  #accountedLike(rows: readonly Metadata[], keys: ReadonlyMap<number, string>): Metadata[] {
+    if (this.#accounted.size === 0) return []
+    const wanted = new Set<string>([sizeKey(null)])
+    for (const row of rows) {
+      const key = keys.get(row.uid)
+      if (key !== undefined) wanted.add(shortenKey(key))
+      wanted.add(counterpartKey(row))
+    }
+    return [...wanted].flatMap((key) => this.#accounted.get(key) ?? [])
+  }
+
+  #isUndecided(row: Metadata, match: Match | undefined, content: Content | undefined): boolean {
+    if (match && match.is !== 'repeated') return false
+    if (content ? content.key !== content.fingerprint : !isNameless(row)) return false
+    return this.#unreadableSizes.some(
+      (size) => [size, row.size].includes(null) || size === row.size,
+    )
   }
 
   #candidatesOf({ messageIds }: Metadata): readonly Candidate[] {
@@ -150,7 +200,30 @@ function isNameless({ messageIds }: Metadata): boolean {
   return messageIdOf(messageIds) === null
 }
 
-type Pair = { row: Metadata; content: Content | undefined; candidates: readonly Candidate[] }
+/** Equal messages of one server have it in common. */
+function counterpartKey({ messageIds, size }: Metadata): string {
+  const id = messageIdOf(messageIds)
+  return id === null ? sizeKey(size) : shortenKey(id)
+}
+
+/** No Message-ID has a space. */
+function sizeKey(size: number | null): string {
+  return `size ${size}`
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key)
+  if (list) list.push(item)
+  else lists.set(key, [item])
+}
+
+type Pair = {
+  row: Metadata
+  content: Content | undefined
+  candidates: readonly Candidate[]
+  /** Whether it certainly has a counterpart. */
+  isAccounted: boolean
+}
 
 function takeEqual(pair: Pair, { isStrict }: Required<MatchOptions>): Match | null {
   return pair.content || !isStrict ? takeFirst(equalsOf(pair)) : null
@@ -163,26 +236,25 @@ function equalsOf({ row, content, candidates }: Pair): Candidate[] {
 }
 
 function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): Match | null {
-  const { row, content, candidates } = pair
+  const { row, content, candidates, isAccounted } = pair
   if (!content) {
     // The source does not return it now. A copy of ours is found nevertheless.
     const sized = candidates.filter((one) => one.size === row.size)
-    return isOwnCopy ? takeFirst([...sized, ...candidates]) : UNIDENTIFIED
+    return isOwnCopy || isAccounted ? takeFirst([...sized, ...candidates]) : UNIDENTIFIED
   }
   const isOnly = candidates.length === 1
   const like = candidates.filter((one) => {
-    // One that the destination does not return may well be ours.
-    if (!one.content) return isOwnCopy !== null
-    const isAlike = one.content.fingerprint === content.fingerprint
+    const isReturned = Boolean(one.content)
+    const isAlike = one.content?.fingerprint === content.fingerprint
     if (isAlike && !isStrict && isCovered(row)) return true
-    return isOwnCopy?.(row, { content, isAlike, isOnly }) === true
+    return isOwnCopy?.(row, { content, isReturned, isAlike, isOnly }) === true
   })
   const match = takeFirst(like)
   if (match) return match
   if (equalsOf(pair).length > 0) return { is: 'repeated' }
   // A message without Message-ID shares only its beginning with another one, which identifies
   // nothing.
-  if (isNameless(row)) return null
+  if (content.key === content.fingerprint) return null
   return { is: candidates.some(({ content: its }) => its === null) ? 'unreadable' : 'other' }
 }
 
@@ -217,11 +289,19 @@ async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Pro
 }
 
 /** By its metadata, or by its body where the server does not describe it. */
-async function identifyAlone(view: MailboxView, uid: number): Promise<IdentifiedMessage[]> {
+async function identifyAlone(
+  view: MailboxView,
+  uid: number,
+  existing: ExistingMessages,
+): Promise<IdentifiedMessage[]> {
   const described = await Array.fromAsync(identify(view, uid, uid))
   if (described.length > 0) return described
   const content = (await readContents(view, [{ uid, size: null }])).get(uid)
-  return content ? [{ uid, key: content.key, size: 0, row: undescribed(uid) }] : []
+  if (content) return [{ uid, key: content.key, size: 0, row: undescribed(uid) }]
+  const [row] = await Array.fromAsync(fetchMetadata(view, uid, uid))
+  if (row) existing.addUnreadable(row)
+  else existing.undescribed += 1
+  return []
 }
 
 function momentOf(date: string | null): number | null {
@@ -247,8 +327,7 @@ export async function listExisting(
   const found = await Array.fromAsync(identify(view, from, last, isWanted))
   const known = new Set(found.map(({ uid }) => uid))
   for (const uid of listed.filter((one) => isWanted(one) && !known.has(one)))
-    found.push(...(await identifyAlone(view, uid)))
+    found.push(...(await identifyAlone(view, uid, existing)))
   for (const { key, row } of found.toSorted((a, b) => a.uid - b.uid)) existing.add(key, row)
-  existing.unreadable = listed.filter(isWanted).length - existing.count
   return existing
 }

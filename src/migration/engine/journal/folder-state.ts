@@ -287,7 +287,8 @@ export class FolderState {
     this.#saved.sourceModseq = sourceModseq
     this.#saved.seen = seen
     this.#saved.isDone = true
-    this.#saved.hasEarlierCopies = false
+    // Failed messages may have copies of before a renumbering, which a retry must find.
+    if (this.failedCount === 0) this.#saved.hasEarlierCopies = false
     this.withoutUid = 0
     await this.save()
   }

@@ -171,6 +171,6 @@ function secondsLeft(left: Sample, perSecond: Sample & { isSteady: boolean }): n
   return perSecond.messages > 0 ? Math.ceil(left.messages / perSecond.messages) : null
 }
 
-function errorsOf({ folderState, state }: FolderCopy): number {
-  return (folderState?.failedCount ?? 0) + Number(state === 'failed')
+function errorsOf({ folderState, failedBefore, state }: FolderCopy): number {
+  return (folderState?.failedCount ?? 0) + failedBefore + Number(state === 'failed')
 }

@@ -5,6 +5,7 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { MigrationContext } from '../context.ts'
+import { destinationView } from '../folder/destination-folder.ts'
 import type { OpenFolder } from '../folder/open-folder.ts'
 import { flagBits, flagsOf, readRecords, type CopyRecord } from '../journal/copy-records.ts'
 import { parseUidSet } from '../journal/uid-set.ts'
@@ -57,7 +58,7 @@ export async function syncFlags(
   }
   if (stores.size === 0) return
   try {
-    const wire = await pair.destinationFolder(destinationFolder.name)
+    const wire = await destinationView(pair, destinationFolder)
     await storeAll(wire, stores.values())
     const changed = new Map(
       [...stores.values()].flatMap(({ copies }) => copies.map((copy) => [copy.uid, copy])),

@@ -16,6 +16,7 @@ export function createUnchangedFolder(
     bytes,
     state: 'done',
     folderState: new FolderState(journal, folder.path, saved),
+    failedBefore: 0,
     isAccounted: saved.isDone,
     waiting: 0,
     begun: Promise.resolve(),
