@@ -178,9 +178,9 @@ async function play(played: Scenario, source: ImapModel, destination: ImapModel)
  * and the listing leaves out as many. STATUS, the first answer, does not count what arrives later.
  */
 function hiddenBy({ exists, status, search, fetch, events }: Mischief): number {
-  const omits = search.omits > 0 || fetch.omits > 0
+  const hides = search.omits > 0 || fetch.omits > 0
   const arrived = events.filter(({ does }) => does === 'receive').length
-  return omits ? Math.max(0, -Math.max(exists, status - arrived)) : 0
+  return hides ? Math.max(0, -Math.max(exists, status - arrived)) : 0
 }
 
 type State = Map<string, ModelMessage[]>

@@ -1,7 +1,7 @@
 import { undescribed, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
-import { IMAP_LIMITS as WIRE } from '../../../net/imap/limits.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
+import { isLarge } from './copy-batch.ts'
 import type { FailureEvidence } from './record-outcomes.ts'
 import { readSegment } from './read-segment.ts'
 
@@ -152,9 +152,4 @@ export function createBatchQueue({
       return batch
     },
   }
-}
-
-/** Whether a message is streamed. It is in a batch of its own. */
-export function isLarge({ size }: Pick<Metadata, 'size'>): boolean {
-  return (size ?? 0) > WIRE.streamAboveBytes
 }

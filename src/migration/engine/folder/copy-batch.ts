@@ -2,6 +2,7 @@ import type { AppendOutcome } from '../../../net/imap/append/append-outcome.ts'
 import type { Appender, AppendMessage } from '../../../net/imap/append/append.ts'
 import { fetchBodies, type Body, type FetchResult } from '../../../net/imap/fetch/fetch-bodies.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { IMAP_LIMITS } from '../../../net/imap/limits.ts'
 import {
   parseDateHeader,
   isUnusualDate,
@@ -11,7 +12,6 @@ import {
 import { ImapRefused, type Refusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
-import { isLarge } from './batch-queue.ts'
 import { withDigest } from './body-digest.ts'
 
 /** The change with which a rejected message is sent again. */
@@ -112,6 +112,11 @@ export async function copyBatch(
   if (gathered.length > 0) sent.push(await send(gathered, deps))
   deps.sent()
   return [...outcomes, ...(await Promise.all(sent.map(({ outcomes: told }) => told))).flat()]
+}
+
+/** Whether a message is streamed. It is in a batch of its own. */
+export function isLarge({ size }: Pick<Metadata, 'size'>): boolean {
+  return (size ?? 0) > IMAP_LIMITS.streamAboveBytes
 }
 
 function uidOf(one: Loaded | Metadata): number {
