@@ -178,7 +178,7 @@ describe('messages that another client expunges while they are copied', () => {
     )
   })
 
-  it('are no such message where Courier cannot read a file that is still there: it alone fails', async () => {
+  it('fail alone where Courier cannot read a file that is still there', async () => {
     const user = await person(courier, letters(3))
     const folder = join(courier.folderOf(user), 'cur')
     const [file = ''] = readdirSync(folder).toSorted()

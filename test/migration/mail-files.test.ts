@@ -433,7 +433,7 @@ describe('the place of a message', () => {
     put('mail/A/2.eml', message('two'))
     put('mail/All.mbox', takeout('first'))
     const before = await uids()
-    // An export program numbers its files anew; Takeout divides its file otherwise.
+    // An export program numbers its files again; Takeout divides its file in another way.
     put('mail/A/1.eml', message('new'))
     put('mail/A/2.eml', message('one'))
     put('mail/A/3.eml', message('two'))

@@ -87,7 +87,7 @@ describe('a certificate', () => {
     ['has expired', 'CERT_HAS_EXPIRED', () => chained(certify({ from: -9, to: -1 }))],
     ['is not valid yet', 'CERT_NOT_YET_VALID', () => chained(certify({ from: 2, to: 9 }))],
     ['signed itself', 'DEPTH_ZERO_SELF_SIGNED_CERT', () => certify({ issuer: undefined })],
-  ])('that %s is told: %s', async (_what, code, server) => {
+  ])('that %s is reported: %s', async (_what, code, server) => {
     const facts = await probe(server())
     expect(facts).toMatchObject({ isTrusted: false, trustError: code, hostnameMatches: true })
     expect(facts.chain[0].subject).toEqual({ CN: 'good.test' })

@@ -50,7 +50,7 @@ export type ImapModel = Pick<ImapFake, 'port' | 'lines' | 'close'> & {
   behave(mischief: Mischief): void
 }
 
-/** Starts an IMAP server that keeps messages in memory, and lies and changes as it is told. */
+/** Starts an IMAP server that keeps messages in memory, and lies and changes as configured. */
 export async function startImapModel(
   contents: Record<string, ModelMessage[]>,
   { hasUidPlus = true }: { hasUidPlus?: boolean } = {},

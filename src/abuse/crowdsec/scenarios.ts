@@ -38,7 +38,7 @@ const GENERAL_PHRASES = compile([
   ['d?dos', 'http-flood'],
 ])
 
-/** Words that say little: what a scenario is about is said by the others. */
+/** Services that other words of a name describe more exactly. */
 const VAGUE_SERVICES = new Set(['http', 'bad-bot'])
 
 function compile(phrases: [pattern: string, id: string][]): [RegExp, string][] {

@@ -109,8 +109,8 @@ type Labels = {
 }
 
 /**
- * Reads the labels of a file. Which messages were read is told by labels only in languages that are
- * known: until one of these labels occurs, every message counts as unread.
+ * Reads the labels of a file. Labels show which messages were read only in known languages: until one
+ * of these labels occurs, every message counts as unread.
  */
 function createLabels(path: string, { labels, onLabel, onUnknownState }: SourceOptions): Labels {
   let undecided: StoredMessage[] = []

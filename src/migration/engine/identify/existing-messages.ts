@@ -24,7 +24,7 @@ type Candidate = {
 
 /**
  * Whether a message of the destination with other bytes is our own copy nevertheless: servers may add
- * header fields or write the structure of a message anew.
+ * header fields or rewrite the structure of a message.
  */
 export type OwnCopyTest = (
   row: Metadata,

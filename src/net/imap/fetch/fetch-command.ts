@@ -27,7 +27,7 @@ export type FetchedBody = { state: 'here'; uid: number; size: number; body: Body
  */
 export type FetchResult =
   | (FetchedBody & { announced?: number })
-  /** The server has no such message any more. */
+  /** The server no longer has this message. */
   | { state: 'gone'; uid: number }
   /** The server has the message but does not return it, even requested alone. */
   | { state: 'refused'; uid: number; refusal: Refusal }
