@@ -16,3 +16,26 @@ export function monthsBefore(date: Date, months: number): Date {
   if (before.getUTCDate() !== date.getUTCDate()) before.setUTCDate(0)
   return before
 }
+
+const ISO_8601 =
+  /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)? ?(?:Z|UTC|GMT|([+-]\d\d)(?::?(\d\d))?)?$/i
+
+/**
+ * Parses a date or time in ISO 8601, extended (RFC 3339) or basic. Without a zone it is in UTC,
+ * wherever this runs.
+ * @returns milliseconds since 1970; null for text that is no such time
+ */
+export function parseIsoTime(text: string): number | null {
+  const match = ISO_8601.exec(text)
+  if (!match) return null
+  const [, year, month, day = '', hour = '00', minute = '00', second = '00', fraction = '', hours = '+00', minutes = '00'] = match // prettier-ignore
+  const date = `${year}-${month}-${day}`
+  // RFC 3339, 5.6 allows leap seconds, which no clock of a computer has.
+  const clock = `${hour}:${minute}:${second === '60' ? '59' : second}`
+  const at = Date.parse(
+    `${date}T${clock}.${fraction.slice(0, 3).padEnd(3, '0')}${hours}:${minutes}`,
+  )
+  // Otherwise the 30th of February would be a day in March.
+  const isDay = new Date(`${date}T00:00:00Z`).getUTCDate() === Number(day)
+  return isDay && !Number.isNaN(at) ? at : null
+}

@@ -1,11 +1,7 @@
-import { MINUTE_MS } from '../../time.ts'
+import { parseIsoTime } from '../../time.ts'
 
-/** ISO 8601, extended or basic, with a zone or without. */
-const ISO_8601 =
-  /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ](\d{2}):?(\d{2})(?::?(\d{2})(?:[.,]\d+)?)?)? ?(?:(Z|UTC|GMT)|([+-])(\d{2})(?::?(\d{2}))?)?$/i
-
-/** Ends in a zone, without which JavaScript reads a time in the zone of this server. */
-const HAS_ZONE = /(?:GMT|UTC|Z|[+-]\d{4})$/
+/** With a zone, without which JavaScript reads a time in the zone of this server. */
+const RFC_5322 = /^(?:[a-z]{3}, ?)?\d{1,2} [a-z]{3} .*(?:GMT|UTC|Z|[+-]\d{4})$/i
 
 /**
  * Parses the time of a report. A time without a zone is in UTC.
@@ -13,18 +9,7 @@ const HAS_ZONE = /(?:GMT|UTC|Z|[+-]\d{4})$/
  * @returns milliseconds since 1970; null for text that is not a time
  */
 export function parseReportTime(text: string): number | null {
-  const match = ISO_8601.exec(text.trim())
-  if (!match) return HAS_ZONE.test(text.trim()) ? finite(Date.parse(text)) : null
-  const [, year, month, day, hour = 0, minute = 0, second = 0, , sign, hours = 0, minutes = 0] =
-    match
-  const parts = [year, month, day, hour, minute, second].map(Number)
-  const [y = 0, m = 0, d = 0, ...clock] = parts
-  const local = new Date(Date.UTC(y, m - 1, d, ...clock))
-  const read = [local.getUTCFullYear(), local.getUTCMonth() + 1, local.getUTCDate(), local.getUTCHours(), local.getUTCMinutes(), local.getUTCSeconds()] // prettier-ignore
-  // JavaScript turns 30 February into 2 March.
-  if (!read.every((value, index) => value === parts[index])) return null
-  const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS
-  return local.getTime() - (sign === '-' ? -offset : offset)
+  const trimmed = text.trim()
+  const time = parseIsoTime(trimmed) ?? (RFC_5322.test(trimmed) ? Date.parse(trimmed) : null)
+  return Number.isNaN(time) ? null : time
 }
-
-const finite = (time: number) => (Number.isNaN(time) ? null : time)

@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { parseAddress } from '../../net/address.ts'
+import { parseIsoTime } from '../../time.ts'
 
 /**
  * Characters that XML 1.0 forbids and reporters send all the same, and halves of characters from
@@ -69,21 +70,7 @@ export function timeOf(value: unknown): Date | null {
   if (typeof value !== 'string') return null
   const number = /^\d{1,15}(?:\.\d*)?$/.test(value) ? Number(value) : null
   // 100,000,000,000 seconds are the year 5138: so large a number is milliseconds.
-  const time = number === null ? dateOf(value) : number > 1e11 ? number : number * 1000
-  return time >= 0 && time <= LATEST_TIME_MS ? new Date(Math.trunc(time)) : null
-}
-
-const DATE =
-  /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d)?)(\.\d+)?)? ?(?:[Zz]|UTC|GMT|([+-]\d\d):?(\d\d)?)?$/
-
-function dateOf(text: string): number {
-  const [, day, time = '00:00:00', fraction = '', hours = '+00', minutes = '00'] =
-    DATE.exec(text) ?? []
-  // RFC 3339, 5.6 allows leap seconds, which no clock of a computer has.
-  const clock = (time.length === 5 ? `${time}:00` : time).replace(/:60$/, ':59')
-  const at = Date.parse(`${day}T${clock}${fraction.slice(0, 4)}${hours}:${minutes}`)
-  // Otherwise the 30th of February would be a day in March.
-  const isDay =
-    day !== undefined && new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice(-2))
-  return isDay ? at : Number.NaN
+  const time = number === null ? parseIsoTime(value) : number > 1e11 ? number : number * 1000
+  if (time === null || time < 0 || time > LATEST_TIME_MS) return null
+  return new Date(Math.trunc(time))
 }
