@@ -1,10 +1,8 @@
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll } from 'vitest'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import {
   checkDane,
   recordOf,
-  root,
   startChainServers,
   stateOf,
   type ChainName,
@@ -15,16 +13,9 @@ import type { Records } from '../servers/dns-records.ts'
 import { startPlainServer } from '../servers/tls.ts'
 import { runCases } from './run-cases.ts'
 
-const before = getCACertificates('default')
 let servers: ChainServers
-beforeAll(async () => {
-  setDefaultCACertificates([...before, root.cert])
-  servers = await startChainServers()
-})
-afterAll(async () => {
-  setDefaultCACertificates(before)
-  await servers.close()
-})
+beforeAll(async () => void (servers = await startChainServers()))
+afterAll(() => servers.close())
 
 type Case = {
   /** What the mail server sends; see dane-chains.ts. */

@@ -1,3 +1,4 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { createHash, X509Certificate } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { createLog } from '../../src/log.ts'
@@ -82,7 +83,13 @@ const SMTP: Script = {
 
 export type ChainServers = { ports: Record<ChainName, number>; close(): Promise<void> }
 
+/**
+ * Starts a mail server for each chain. Our root is trusted meanwhile, as that of a public authority
+ * is: DANE must not find it there.
+ */
 export async function startChainServers(): Promise<ChainServers> {
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, root.cert])
   const started = await Promise.all(
     Object.entries(CHAINS).map(async ([name, certificates]) => {
       const [first] = certificates
@@ -95,7 +102,10 @@ export async function startChainServers(): Promise<ChainServers> {
   const servers: TcpServer[] = started.map(([, server]) => server)
   return {
     ports: ports as Record<ChainName, number>,
-    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+    async close() {
+      setDefaultCACertificates(before)
+      await Promise.all(servers.map((server) => server.close()))
+    },
   }
 }
 

@@ -1,4 +1,3 @@
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import type { Records } from '../servers/dns-records.ts'
@@ -7,7 +6,6 @@ import {
   HOST,
   opensslVerifies,
   recordOf,
-  root,
   startChainServers,
   stateOf,
   type ChainName,
@@ -15,17 +13,9 @@ import {
   type Of,
 } from './dane-chains.ts'
 
-const before = getCACertificates('default')
 let servers: ChainServers
-beforeAll(async () => {
-  // Our root is trusted here, as that of a public authority is: DANE must not find it there.
-  setDefaultCACertificates([...before, root.cert])
-  servers = await startChainServers()
-})
-afterAll(async () => {
-  setDefaultCACertificates(before)
-  await servers.close()
-})
+beforeAll(async () => void (servers = await startChainServers()))
+afterAll(() => servers.close())
 
 type Row = {
   chain: ChainName
