@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { reserveAttempt } from '../../src/accounts/attempts/store.ts'
 import {
   BACKOFF,
   createPasswordThrottle,
@@ -95,6 +98,15 @@ describe('guessing the password of one account from many networks', () => {
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
     expect(statuses.filter((status) => status === 429)).toHaveLength(14)
+  })
+
+  it('does not block an attempt whose transaction began before another attempt ended', async () => {
+    const key = randomBytes(32)
+    await database.db.transaction().execute(async (transaction) => {
+      await sql`select now()`.execute(transaction)
+      expect(await reserveAttempt(database.db, key, BACKOFF)).toBe(true)
+      expect(await reserveAttempt(transaction, key, BACKOFF)).toBe(true)
+    })
   })
 
   it('doubles the wait each time, up to five minutes', async () => {

@@ -10,7 +10,8 @@ type Backoff = {
 
 /**
  * Counts an attempt as a failure, all at once for all instances; false while the attempts on this
- * key are blocked.
+ * key are blocked. The time is read once the row is locked: `now()` is when the transaction began,
+ * which may be before another attempt that went through in the meantime.
  */
 export async function reserveAttempt(db: Db, key: Buffer, backoff: Backoff): Promise<boolean> {
   const { freeFailures, firstSeconds, longestSeconds, forgottenAfterSeconds } = backoff
@@ -22,7 +23,7 @@ export async function reserveAttempt(db: Db, key: Buffer, backoff: Backoff): Pro
     insert into password_attempt as known (key, failures) values (${key}, 1)
     on conflict (key) do update set
       failures = ${failures}, last_failed_at = now(), blocked_until = now() + make_interval(secs => ${seconds})
-    where known.blocked_until <= now()
+    where known.blocked_until <= clock_timestamp()
     returning failures`.execute(db)
   return rows.length > 0
 }
