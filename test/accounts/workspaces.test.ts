@@ -254,9 +254,10 @@ describe('roles', () => {
     await ask('PATCH', `${path}/members/${bob.id}`, { role: 'read-only' })
     for (const instance of [portreeve, other])
       await expect.poll(async () => (await rename(instance)).status).toBe(403)
-    await expect.poll(() => sink.mails.length).toBe(1)
-    expect(sink.mails[0]?.to?.[0]?.address).toBe(bob.email)
-    expect(sink.mails[0]?.text).toContain('read-only')
+    // One of the test before may still arrive.
+    const mails = () => sink.mails.filter(({ to }) => to?.[0]?.address === bob.email)
+    await expect.poll(() => mails().length).toBe(1)
+    expect(mails()[0]?.text).toContain('read-only')
     // Nothing changed: no email.
     await ask('PATCH', `${path}/members/${bob.id}`, { role: 'read-only' })
     await ask('DELETE', `${path}/members/${bob.id}`)
@@ -264,7 +265,7 @@ describe('roles', () => {
       await expect
         .poll(async () => (await instance.request('/api/v1/account', { token })).status)
         .toBe(401)
-    await expect.poll(() => sink.mails.length).toBe(2)
+    await expect.poll(() => mails().length).toBe(2)
   })
 })
 
