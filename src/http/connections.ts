@@ -5,6 +5,7 @@ import {
   CLOSING_DRAIN_MS,
   CLOSING_IDLE_GRACE_MS,
   CLOSING_SWEEP_MS,
+  HALF_CLOSED_MS,
 } from './limits/server-limits.ts'
 
 type Connection = {
@@ -14,6 +15,28 @@ type Connection = {
   running: Set<ServerResponse>
   /** When the last one ended, in `performance.now()`. */
   idleSince: number
+}
+
+/**
+ * Lets a client close its side once it has sent its request, as `nc -N` does, and still get the
+ * response (RFC 9112, section 9.6). Node would close the connection at once. Such a client cannot be
+ * told from one that left, so it does not wait for long, and a stream ends.
+ */
+export function answerHalfClosed(server: Server): void {
+  // Node’s documentation does not name it.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.prependListener('request', ({ socket }: { socket: Socket }, response: ServerResponse) => {
+    const end = () => {
+      if (response.headersSent) socket.destroy()
+      else timer = setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref()
+    }
+    let timer: NodeJS.Timeout | undefined
+    socket.once('end', end)
+    response.once('close', () => {
+      socket.off('end', end)
+      clearTimeout(timer)
+    })
+  })
 }
 
 /**

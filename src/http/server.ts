@@ -21,7 +21,7 @@ import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { clientAddress } from './client-address.ts'
 import type { App } from './app.ts'
-import { trackConnections } from './connections.ts'
+import { answerHalfClosed, trackConnections } from './connections.ts'
 import { sendFault, addErrorHandlers, failureBody, toFault } from './errors.ts'
 import {
   MAX_BODY_BYTES,
@@ -110,6 +110,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   tolerateNoBody(app)
   addErrorHandlers(app, options.isUnavailable)
   logRequests(app, options.log, options.isSecure === true)
+  answerHalfClosed(app.server)
   const closeUnused = trackConnections(app.server)
   app.addHook('preClose', closeUnused)
   rejectWhenClosing(app)

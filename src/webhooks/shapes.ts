@@ -361,7 +361,7 @@ export const HttpArchive = Type.Object({
         _rejected: Nullable(Type.String()),
         startedDateTime: Timestamp,
         time: Type.Number(),
-        clientIPAddress: Type.String(),
+        _clientIPAddress: Type.String(),
         request: Type.Object({
           method: Type.String(),
           url: Type.String(),

@@ -132,4 +132,57 @@ describe('alerts', () => {
     expect((await portreeve.request('/v1/heartbeat', { headers: signedIn })).status).toBe(200)
     expect((await send('/v1/usage-metrics', { log_processors: [{}] }, signedIn)).status).toBe(201)
   })
+
+  it('read the allowlist of the fleet as agents of CrowdSec 1.7 do', async () => {
+    const allow = async (cidr: string, label?: string) => {
+      const path = '/api/v1/abuse/fleet/allowlist'
+      const { status } = await portreeve.request(path, {
+        method: 'POST',
+        token: alice.token,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ cidr, label }),
+      })
+      expect(status).toBe(201)
+    }
+    await allow('198.51.100.0/24', 'office')
+    await allow('2001:db8:1::/48')
+    const headers = { authorization: `Bearer ${token}` }
+    const get = async (path: string, method = 'GET') => {
+      const answer = await portreeve.request(`/v1/allowlists${path}`, { method, headers })
+      const text = await answer.text()
+      return [answer.status, text === '' ? null : (JSON.parse(text) as unknown)]
+    }
+    const list = { name: 'portreeve', console_managed: false }
+    expect(await get('')).toMatchObject([200, [{ ...list, items: [] }]])
+    const items = [
+      { value: '198.51.100.0/24', description: 'office' },
+      { value: '2001:db8:1::/48', description: '' },
+    ]
+    expect(await get('?with_content=true')).toMatchObject([200, [{ ...list, items }]])
+    expect(await get('/portreeve?with_content=true')).toMatchObject([200, { ...list, items }])
+    expect(await get('/other')).toEqual([404, { message: 'object not found' }])
+
+    const office = { allowlisted: true, reason: '198.51.100.0/24 from portreeve (office)' }
+    expect(await get('/check/198.51.100.7')).toEqual([200, office])
+    // A network that has an allowed one in it is not to be banned either.
+    expect(await get('/check/198.51.0.0/16')).toEqual([200, office])
+    expect(await get('/check/198.51.0.0%2F16')).toEqual([200, office])
+    expect(await get('/check/2001:db8:1::5')).toMatchObject([200, { allowlisted: true }])
+    expect(await get('/check/198.51.101.7')).toEqual([200, { allowlisted: false }])
+    expect(await get('/check/198.51.100.7', 'HEAD')).toEqual([200, null])
+    expect(await get('/check/198.51.101.7', 'HEAD')).toEqual([204, null])
+    expect((await get('/check/nonsense'))[0]).toBe(400)
+
+    const targets = ['8.8.8.8', '198.51.100.7', '2001:db8:1:2::/64', '198.51.100.7']
+    const checked = await send('/v1/allowlists/check', { targets }, headers)
+    expect(await checked.json()).toEqual({
+      results: [
+        { target: '198.51.100.7', allowlists: ['198.51.100.0/24 from portreeve (office)'] },
+        { target: '2001:db8:1:2::/64', allowlists: ['2001:db8:1::/48 from portreeve'] },
+      ],
+    })
+    expect((await send('/v1/allowlists/check', { targets: [] }, headers)).status).toBe(400)
+    expect((await send('/v1/allowlists/check', { targets }, {})).status).toBe(401)
+    expect((await portreeve.request('/v1/allowlists')).status).toBe(401)
+  })
 })

@@ -338,6 +338,10 @@ describe('the list of requests', () => {
     const endpoint = await portreeve.makeEndpoint({ responseStatus: 202 })
     await send(endpoint, '/h?a=1&a=2', { method: 'POST', body: 'text', headers: { cookie: 'c=d' } })
     await send(endpoint, '/bin', { method: 'POST', body: Buffer.from([255, 0]) })
+    const { pathname } = new URL(endpoint.url)
+    await portreeve.raw(
+      `GET ${pathname} HTTP/1.1\r\nHost: a\r\nCookie: a=1; b=2\r\nCOOKIE: c=3=4\r\nConnection: close\r\n\r\n`,
+    )
     const answer = await portreeve.portreeve.request(
       `/api/webhook/endpoints/${endpoint.id}/requests?format=har`,
       {
@@ -366,6 +370,16 @@ describe('the list of requests', () => {
         response: { status: 202, statusText: 'Accepted' },
       },
       { request: { postData: { text: '/wA=', _encoding: 'base64' } } },
+      {
+        _clientIPAddress: '127.0.0.1',
+        request: {
+          cookies: [
+            { name: 'a', value: '1' },
+            { name: 'b', value: '2' },
+            { name: 'c', value: '3=4' },
+          ],
+        },
+      },
     ])
   })
 })

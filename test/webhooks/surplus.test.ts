@@ -211,3 +211,20 @@ describe('any other request of the service', () => {
     ])
   })
 })
+
+describe('a sender that closes its side after the request', () => {
+  it.each([
+    ['with a length', 'HTTP/1.1', 'Content-Length: 3'],
+    ['of HTTP/1.0', 'HTTP/1.0', 'Content-Length: 3'],
+    ['of HTTP/1.0 without a length', 'HTTP/1.0', 'X-Note: no length'],
+  ])('%s is answered', async (_how, version, header) => {
+    // The answer comes after the sender’s side is closed.
+    const endpoint = await portreeve.makeEndpoint({ timeout: 0.2, responseBody: 'thanks' })
+    const { socket, answer } = open()
+    socket.end(`${headOf(endpoint, header).replace('HTTP/1.1', version)}abc`)
+    await once(socket, 'close')
+    expect(statusesIn(answer())).toEqual([200])
+    expect(answer()).toContain('thanks')
+    expect(await portreeve.captured(endpoint)).toMatchObject([{ responseStatus: 200 }])
+  })
+})

@@ -1,5 +1,4 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { Fault } from '../../errors.ts'
 import type { App } from '../../http/server.ts'
@@ -10,17 +9,18 @@ import { sendFailure } from '../fleet/crowdsec/failures.ts'
 import { requireAllowed } from '../intake/receipt.ts'
 import { TAGS } from '../tags.ts'
 import { hashReportToken } from '../tokens/tokens.ts'
+import { allowlistRoutes } from './allowlist-routes.ts'
 import { ALERTS_BODY_LIMIT } from './notification-route.ts'
-import { AgentHeaders, AlertIds, Alerts, Credentials, Session } from './shapes.ts'
-import { findSession } from './session.ts'
+import { AlertIds, Alerts, Credentials, Session } from './shapes.ts'
+import { describeAgentRoute, requireSession } from './session.ts'
 import { submitAlerts } from './submit-alerts.ts'
 
 /** After this time an agent signs in again. */
 const SESSION_MS = 24 * HOUR_MS
 
 /**
- * `/v1/watchers`, `/v1/alerts` and `/v1/heartbeat`: the part of CrowdSec’s local API that its agents
- * use to report. The password of an agent is a report token, and so is the token of its session.
+ * `/v1/watchers`, `/v1/alerts`, `/v1/heartbeat` and `/v1/allowlists`: the part of CrowdSec’s local API
+ * that its agents use. The password of an agent is a report token, and so is the token of its session.
  */
 export function agentRoutes(app: App, abuse: AbuseServices): void {
   void app.register(async (plain) => {
@@ -29,6 +29,7 @@ export function agentRoutes(app: App, abuse: AbuseServices): void {
     signInRoutes(scope, abuse)
     heartbeatRoute(scope, abuse)
     alertsRoute(scope, abuse)
+    allowlistRoutes(scope, abuse)
   })
 }
 
@@ -84,13 +85,7 @@ function heartbeatRoute(app: App, abuse: AbuseServices): void {
     '/v1/heartbeat',
     {
       config: { limit: 'fleet lists', key: 'report token' },
-      schema: {
-        operationId: 'sendCrowdSecHeartbeat',
-        summary: 'Show that a CrowdSec agent is running',
-        tags: TAGS,
-        headers: AgentHeaders,
-        response: { 200: EMPTY('Signed in.'), ...failures },
-      },
+      schema: describeAgentRoute('sendCrowdSecHeartbeat', 'Show that a CrowdSec agent is running', { 200: EMPTY('Signed in.') }), // prettier-ignore
     },
     async (request, reply) => {
       await requireSession(abuse, request)
@@ -106,18 +101,18 @@ function alertsRoute(app: App, abuse: AbuseServices): void {
       bodyLimit: ALERTS_BODY_LIMIT,
       config: { key: 'report token' },
       schema: {
-        operationId: 'sendCrowdSecAlerts',
-        summary: 'Report the attackers of alerts, as a CrowdSec agent',
+        ...describeAgentRoute(
+          'sendCrowdSecAlerts',
+          'Report the attackers of alerts, as a CrowdSec agent',
+          { 201: Type.Unsafe<string[]>(AlertIds) },
+        ),
         description:
           'Up to 1,000 alerts. Scenarios are mapped to services; log lines are not stored.',
-        tags: TAGS,
-        headers: AgentHeaders,
         body: Alerts,
-        response: { 201: Type.Unsafe<string[]>(AlertIds), ...failures },
       },
     },
     async (request, reply) => {
-      const token = await requireSession(abuse, request)
+      const { token } = await requireSession(abuse, request)
       const { body } = request
       const isManual = body.some(({ decisions }) =>
         decisions?.some(({ origin = '' }) => origin.startsWith('cscli')),
@@ -133,14 +128,4 @@ function alertsRoute(app: App, abuse: AbuseServices): void {
       return reply.code(201).send(body.map((_, index) => String(index + 1)))
     },
   )
-}
-
-/** @throws Fault `unauthenticated`: the agent signs in again */
-async function requireSession(
-  { reportTokens }: Pick<AbuseServices, 'reportTokens'>,
-  request: FastifyRequest,
-): Promise<string> {
-  const token = await findSession(reportTokens, request)
-  if (token !== undefined) return token
-  throw new Fault('unauthenticated', 'cookie token is empty')
 }

@@ -62,4 +62,77 @@ export const AgentHeaders = Type.Object({
   authorization: Type.Optional(Type.String({ maxLength: MAX_LENGTH.header })),
 })
 
-nameComponents({ CrowdSecAlert: Alert, CrowdSecSession: Session })
+export const AllowlistQuery = Type.Object({
+  with_content: Type.Optional(
+    Type.Union(
+      [
+        Type.String({ maxLength: 100 }),
+        Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10 }),
+      ],
+      { description: '`true`: with the networks.' },
+    ),
+  ),
+})
+
+export const AllowlistName = Type.Object({ name: Type.String({ maxLength: 256 }) })
+
+const target = Type.String({ maxLength: MAX_LENGTH.address })
+export const AllowlistTarget = Type.Object({ target })
+
+/** The client of CrowdSec does not encode the slash of a network. */
+export const AllowlistNetwork = Type.Object({ target, bits: Type.String({ maxLength: 3 }) })
+
+const time = Type.String({ format: 'date-time' })
+
+export const Allowlist = Type.Object(
+  {
+    allowlist_id: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    console_managed: Type.Boolean(),
+    created_at: time,
+    updated_at: time,
+    items: Type.Array(
+      Type.Object({ value: Type.String(), description: Type.String(), created_at: time }),
+    ),
+  },
+  {
+    examples: [
+      {
+        allowlist_id: '01a2208d-8109-7c3e-9a51-3f2b6c1d4e5f',
+        name: 'portreeve',
+        description: 'Networks that the fleet never bans.',
+        console_managed: false,
+        created_at: '2026-11-21T12:00:00Z',
+        updated_at: '2026-11-21T12:00:00Z',
+        items: [
+          { value: '192.0.2.0/24', description: 'office', created_at: '2026-11-21T12:00:00Z' },
+        ],
+      },
+    ],
+  },
+)
+
+export const Allowlists = Type.Array(Allowlist)
+
+export const AllowlistTargets = Type.Object({
+  targets: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 1_000 }),
+})
+
+export const CheckedTarget = Type.Object({
+  allowlisted: Type.Boolean(),
+  reason: Type.Optional(Type.String()),
+})
+
+/** Only the targets that an allowlist has. */
+export const CheckedTargets = Type.Object({
+  results: Type.Array(
+    Type.Object({ target: Type.String(), allowlists: Type.Array(Type.String()) }),
+  ),
+})
+
+nameComponents({
+  CrowdSecAlert: Alert,
+  CrowdSecSession: Session,
+  CrowdSecAllowlist: Allowlist,
+})

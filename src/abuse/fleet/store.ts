@@ -98,6 +98,23 @@ export async function listAllowed(db: Db, workspaceId: string): Promise<AllowedN
     .execute()
 }
 
+/**
+ * Finds a network of the allowlist that contains, or lies in, each of these.
+ * @returns the networks found, by what was asked
+ */
+export async function findAllowedIn(
+  db: Db,
+  workspaceId: string,
+  asked: string[],
+): Promise<Map<string, { network: string; label: string }>> {
+  const { rows } = await sql<{ asked: string; network: string; label: string }>`
+    select distinct on (asked) asked, network::text, label
+    from unnest(${asked}::text[]) as asked
+    join fleet_allowed on workspace_id = ${workspaceId} and network && asked::inet
+    order by asked, network`.execute(db)
+  return new Map(rows.map(({ asked: network, ...found }) => [network, found]))
+}
+
 /** Undefined when the network is on the allowlist already. */
 export async function insertAllowed(
   db: Transaction<DB>,

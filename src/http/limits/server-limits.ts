@@ -18,6 +18,9 @@ export const STOP_GRACE_MS = 10_000
  */
 export const CLOSING_ACCEPT_TURNS = 511
 
+/** Time for the response to a client that has closed its side of the connection. */
+export const HALF_CLOSED_MS = 10_000
+
 /**
  * Time for which requests on kept-alive and new connections are answered when the service stops. A
  * busy proxy sends one on each within milliseconds; idle ones are closed after it.

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
-import { findHeader, type Header } from '../headers.ts'
+import type { Header } from '../headers.ts'
 import type { RequestRow } from './captured-request.ts'
 
 /**
@@ -20,7 +20,7 @@ function entryOf(request: RequestRow, url: string) {
     _surplus: request.surplus,
     startedDateTime: new Date(receivedAt.getTime() - durationMs).toISOString(),
     time: durationMs,
-    clientIPAddress: request.ip,
+    _clientIPAddress: request.ip,
     request: {
       method,
       url: url + path + (query && `?${query}`),
@@ -63,12 +63,17 @@ function postDataOf({ body, bodySize, contentType }: RequestRow) {
   }
 }
 
+/** Of all `Cookie` fields: HTTP/2 senders split them (RFC 9113, section 8.2.3). */
 function cookiesOf(headers: Header[]) {
-  const pairs = (findHeader(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
-  return pairs.filter(Boolean).map((pair) => {
-    const [name = '', ...value] = pair.split('=')
-    return { name, value: value.join('=') }
-  })
+  return headers
+    .filter(([name]) => name.toLowerCase() === 'cookie')
+    .flatMap(([, value]) => value.split(';'))
+    .map((pair) => pair.trim())
+    .filter(Boolean)
+    .map((pair) => {
+      const [name = '', ...value] = pair.split('=')
+      return { name, value: value.join('=') }
+    })
 }
 
 function namesAndValues(headers: Header[]) {
