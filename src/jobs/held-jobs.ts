@@ -16,7 +16,7 @@ export async function holdJob(
   workspaceId: string,
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `with kept as (select delete_after from public.workspace where id = $4 for share)
+    `with kept as (select delete_after from workspace where id = $4 for share)
     update pgboss.job set state = 'retry', created_on = now(), started_on = null, heartbeat_on = null,
       start_after = coalesce((select delete_after from kept), now())
     where name = $1 and id = $2 and state = 'active' and retry_count = $3 and exists (select from kept)`,
@@ -46,7 +46,7 @@ export async function releaseHeldJobs(db: Db, workspaceId: string): Promise<void
 export async function listDeleted(pool: Pool, workspaceIds: string[]): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `${PREPARED}select id from unnest($1::uuid[]) as given(id)
-    where not exists (select from public.workspace w where w.id = given.id and w.delete_after is null)`,
+    where not exists (select from workspace w where w.id = given.id and w.delete_after is null)`,
     [workspaceIds],
   )
   return rows.map(({ id }) => id)

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { issueToken } from '../../src/abuse/tokens/tokens.ts'
 import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import { insertShared } from '../../src/diagnostics/store.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { SERVICE_KEY, sharedService, type Person, type TestService } from '../service.ts'
@@ -122,6 +123,10 @@ describe('in every other instance', () => {
     const place = { workspaceId: workspace.id, label: '' }
     const { token: report } = await issueToken(db, 'report', place)
     const { token: key } = await issueToken(db, 'bouncer', place)
+    const shared = `${count}`.padStart(24, 'a')
+    const expiresAt = new Date(Date.now() + 3_600_000)
+    const row = { workspaceId: workspace.id, target: 'example.test', results: [], expiresAt }
+    await insertShared(db, { ...row, token: shared })
     await close()
     const created = await fetch(new URL('/api/webhook/endpoints', portreeve.url), {
       method: 'POST',
@@ -140,6 +145,7 @@ describe('in every other instance', () => {
       ['MISP', '/api/v1/abuse/fleet/misp/manifest.json', { authorization: basic }],
       ['TAXII', '/taxii2/lists/collections/', { authorization: basic }],
       ['webhook', `/webhooks/${endpoint.token}`, {}],
+      ['shared check', `/api/v1/shared-checks/${shared}`, {}],
     ]
     const statuses = async (of = [portreeve.url, other.url]) =>
       Promise.all(

@@ -199,7 +199,7 @@ const WORK = ['migration.run', 'migration.proof', 'dmarc.fetch-mailbox', 'digest
 /** Starts the worker and the other background work of one instance. */
 function startWork(): void {
   const worker: Worker = startWorker({ queue, jobs, notifications, log })
-  running = [() => worker.stop(5_000)]
+  running = [() => worker.stop(500)]
   for (const module of modules) if (module.startWork) running.push(module.startWork())
 }
 
@@ -536,8 +536,8 @@ describe('a deleted workspace', () => {
     forget()
     await enqueueAll()
     startWork()
-    await expect.poll(countOpenJobs, patience).toBe(0)
-    expect(seen()).toEqual([])
+    const progress = async () => ({ openJobs: await countOpenJobs(), contacts: seen() })
+    await expect.poll(progress, patience).toEqual({ openJobs: 0, contacts: [] })
 
     await restoreWorkspace(database.db, workspaceId, null)
     await rejectClient()
