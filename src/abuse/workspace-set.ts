@@ -1,4 +1,5 @@
 import type { Logger } from '../log.ts'
+import { createMirror } from '../store/mirror.ts'
 import type { Notifications } from '../store/notifications.ts'
 
 /** The workspaces that use a feature, in memory: most reports are of others. */
@@ -19,16 +20,9 @@ export async function createWorkspaceSet({
   channel: string
   list: () => Promise<string[]>
 }): Promise<WorkspaceSet> {
-  let workspaces = new Set(await list())
-  let loading: Promise<void> = Promise.resolve()
-  function reload(): void {
-    loading = loading
-      .then(async () => void (workspaces = new Set(await list())))
-      .catch((err: unknown) => log.warn({ err, channel }, 'workspaces could not be reloaded'))
-  }
-  const stops = [notifications.on(channel, reload), notifications.onReconnect(reload)]
-  return {
-    has: (workspaceId) => workspaces.has(workspaceId),
-    close: () => stops.forEach((stop) => stop()),
-  }
+  let workspaces = new Set<string>()
+  const { close } = await createMirror({ notifications, log }, channel, async () => {
+    workspaces = new Set(await list())
+  })
+  return { has: (workspaceId) => workspaces.has(workspaceId), close }
 }

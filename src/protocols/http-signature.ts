@@ -14,14 +14,15 @@ export type SigningKey = { privateKey: KeyObject; publicKey: string; fingerprint
 export type SignedRequest = { method: string; url: string; headers: Record<string, string> }
 export type SignedResponse = { status: number; headers: Record<string, string>; body: string }
 
-/** The parameters of a valid signature. */
+/** The parameters of a signature. */
 export type SignatureParameters = { keyId: string; created: number; nonce: string }
 
 /** What a signature is: valid, absent, by another key, or wrong. */
 export type Verification =
   | { result: 'valid'; parameters: SignatureParameters }
   | { result: 'unsigned' | 'invalid' }
-  | { result: 'unknown_key'; keyId: string }
+  /** Well-formed, by a key that is not known: nothing of it is verified. */
+  | { result: 'unknown_key'; parameters: SignatureParameters }
 
 const ALGORITHM = 'ed25519'
 const LABEL = 'sig'
@@ -29,6 +30,9 @@ const LABEL = 'sig'
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const KEY_BYTES = 32
+const FINGERPRINT = /^[0-9a-f]{64}$/
+/** The 64 bytes of an Ed25519 signature in base64, as the only one (RFC 9421, section 4.2). */
+const SIGNATURE = /^sig=:[A-Za-z0-9+/]{86}==:$/
 
 const REQUEST_FIELDS = ['@method', '@authority', '@path', '@query']
 /** The signature of the request is signed too, so that a response belongs to one request alone. */
@@ -121,16 +125,27 @@ async function verify(
   request?: SignedRequest,
 ): Promise<Verification> {
   if (message.headers['signature'] === undefined) return { result: 'unsigned' }
+  if (!SIGNATURE.test(message.headers['signature'])) return { result: 'invalid' }
   // One signature alone, so that it is clear which one was verified.
   if (!/^sig=\([^)]*\)[^,]*$/.test(inputOf(message.headers))) return { result: 'invalid' }
   let parameters: SignatureParameters | undefined
-  let unknown: string | undefined
+  let unknown: SignatureParameters | undefined
   async function keyLookup({ keyid = '', created, nonce = '' }: LookupParameters) {
     const key = publicKeys.find((one) => fingerprintOf(one) === keyid)
-    if (key === undefined) unknown = keyid.slice(0, 64)
-    else parameters = { keyId: keyid, created: created?.getTime() ?? 0, nonce }
-    return key === undefined ? null : verifierOf(key)
+    const named = { keyId: keyid, created: created?.getTime() ?? 0, nonce }
+    if (key === undefined) return FINGERPRINT.test(keyid) ? unknownKey(keyid, named) : null
+    parameters = named
+    return verifierOf(key)
   }
+  /** Used once everything but the signature itself was checked. */
+  const unknownKey = (id: string, named: SignatureParameters) => ({
+    id,
+    algs: [ALGORITHM],
+    async verify() {
+      unknown = named
+      return false
+    },
+  })
   const config = { keyLookup, requiredFields, requiredParams: PARAMETERS, notAfter: Infinity }
   const verifying =
     'status' in message
@@ -138,7 +153,7 @@ async function verify(
       : httpbis.verifyMessage(config, message)
   const isValid = await verifying.catch(() => false)
   if (isValid === true && parameters) return { result: 'valid', parameters }
-  return unknown === undefined ? { result: 'invalid' } : { result: 'unknown_key', keyId: unknown }
+  return unknown ? { result: 'unknown_key', parameters: unknown } : { result: 'invalid' }
 }
 
 type LookupParameters = { keyid?: string; created?: Date | null; nonce?: string }

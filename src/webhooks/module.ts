@@ -11,6 +11,7 @@ import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
+import { onDeletionChange } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import { webhookAlertJob } from './alerts/jobs.ts'
@@ -85,12 +86,18 @@ export function createWebhooksModule({
   onSpace,
 }: WebhooksOptions) {
   const endpoints = createEndpointCache((token) => loadEndpoint({ db, secretKey }, token))
-  const forgetEndpoint = (token: string) => endpoints.forget(token)
-  const stopListening = onEndpointChange(
-    notifications,
-    ({ token }) => forgetEndpoint(token),
-    () => endpoints.forgetAll(),
-  )
+  const stops = [
+    onEndpointChange(
+      notifications,
+      ({ token }) => endpoints.forget(token),
+      () => endpoints.forgetAll(),
+    ),
+    onDeletionChange(
+      notifications,
+      () => endpoints.forgetAll(),
+      () => {},
+    ),
+  ]
   const notifier = createBatchedNotifier({ db, log })
   const raise = raiseOnce((alert) => raiseAlert(db, alert))
   const quotas = { db, quotas: CAPTURE_QUOTAS, raise, onRemoved }
@@ -156,7 +163,7 @@ export function createWebhooksModule({
           db,
           reauthenticate,
           streams,
-          forget: forgetEndpoint,
+          forget: (token: string) => endpoints.forget(token),
           endWaiting,
           secretKey,
           webhookBaseUrl,
@@ -165,7 +172,7 @@ export function createWebhooksModule({
     } satisfies Routes<Pick<RouteContext, 'reauthenticate'>>,
     startWork: () => watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
     async close(): Promise<void> {
-      stopListening()
+      stops.forEach((stop) => stop())
       notifier.close()
       await trimming.close()
     },

@@ -79,9 +79,11 @@ function settingsRoutes(app: App, { db, mailRelay, returnPath }: AbuseMailDeps):
       const { workspaceId, email: contact } = callerOf(request)
       const { mode } = request.body
       if (mode !== 'off' && !mailRelay) throw new Fault('unavailable', NO_RELAY)
-      await saveSettings(db, { workspaceId, mode, contact })
-      await notify(db, MAILING_CHANGED, null)
-      await notifyChange(db, workspaceId, 'attacks')
+      await db.transaction().execute(async (trx) => {
+        await saveSettings(trx, { workspaceId, mode, contact })
+        await notify(trx, MAILING_CHANGED, null)
+        await notifyChange(trx, workspaceId, 'attacks')
+      })
       return { success: true, data: await present({ mode, contact }) }
     },
   )

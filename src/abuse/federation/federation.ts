@@ -21,7 +21,12 @@ export type FederationOptions = {
 }
 
 /** What routes, background work and commands of the federation share. */
-export type Federation = PeerDeps
+export type Federation = PeerDeps & {
+  /** Whether strangers may be at private addresses, and so at any port. */
+  allowsPrivate: boolean
+  /** Another limit than `IDENTITY_TIMEOUT_MS`. */
+  identityTimeoutMs?: number
+}
 
 const KEY = 'federation key'
 
@@ -38,5 +43,6 @@ export async function createFederation(options: FederationOptions): Promise<Fede
   const identity = createIdentity(url, seed)
   const guard = { resolver: resolver as Resolver, allowPrivate }
   const client = createPeerClient(identity, createGuardedFetch(guard, REQUEST_TIMEOUT_MS), clock)
-  return { db, identity, client, clock }
+  const allowsPrivate = Array.isArray(allowPrivate) ? allowPrivate.length > 0 : allowPrivate
+  return { db, identity, client, clock, allowsPrivate }
 }

@@ -15,6 +15,11 @@ export const REQUESTS_PER_MINUTE = 240
 
 /** Milliseconds for one request to a peer. */
 export const REQUEST_TIMEOUT_MS = 15_000
+/**
+ * Milliseconds in which a stranger must show its key. A request fails after all of them, so that its
+ * sender learns nothing about the host.
+ */
+export const IDENTITY_TIMEOUT_MS = 5_000
 /** Milliseconds between two contacts, and the longest pause after failures. */
 export const CONTACT_INTERVAL_MS = 10_000
 export const MAX_PAUSE_MS = 5 * MINUTE_MS

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
+import { createMirror } from '../../store/mirror.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { HOUR_MS } from '../../time.ts'
@@ -60,14 +61,7 @@ export async function createPublicFeeds(deps: {
     return bytes && decodeNetworkSet(bytes)
   }
 
-  await load()
-  let loading: Promise<void> = Promise.resolve()
-  function reload(): void {
-    loading = loading
-      .then(load)
-      .catch((err: unknown) => log.warn({ err }, 'public feeds could not be reloaded'))
-  }
-  const stops = [notifications.on(FEEDS_CHANGED, reload), notifications.onReconnect(reload)]
+  const { close } = await createMirror({ notifications, log }, FEEDS_CHANGED, load)
 
   function listInUse(): FeedInUse[] {
     const now = clock()
@@ -84,7 +78,7 @@ export async function createPublicFeeds(deps: {
         return found ? [listingOf(feed, formatNetwork(found), found.since, key)] : []
       })
     },
-    close: () => stops.forEach((stop) => stop()),
+    close,
   }
 }
 

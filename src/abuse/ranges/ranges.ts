@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
+import { createMirror } from '../../store/mirror.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { ROOT } from '../../version.ts'
@@ -52,18 +53,10 @@ export async function openRanges(
   notifications: Notifications,
   log: Logger,
 ): Promise<Ranges> {
-  let tables = await readTables(db)
-  let reading: Promise<void> = Promise.resolve()
-  function reload(): Promise<void> {
-    reading = reading
-      .then(async () => void (tables = await readTables(db)))
-      .catch((err: unknown) => log.warn({ err }, 'could not reload the ranges'))
-    return reading
-  }
-  const stops = [
-    notifications.on(CHANNEL, () => void reload()),
-    notifications.onReconnect(() => void reload()),
-  ]
+  let tables = tablesOf([])
+  const { reload, close } = await createMirror({ notifications, log }, CHANNEL, async () => {
+    tables = tablesOf(await listCidrs(db))
+  })
   const is = (kind: RangeKind, address: string) => tables.byKind[kind].has(address)
   return {
     is,
@@ -71,14 +64,13 @@ export async function openRanges(
     isExempt: (address) => is('whitelist', address) || is('canary', address),
     listProtected: () => [...tables.exempt, ...WELL_KNOWN_NETWORKS],
     reload,
-    close: () => stops.forEach((stop) => stop()),
+    close,
   }
 }
 
 type Tables = { byKind: Record<RangeKind, PrefixTable>; exempt: string[] }
 
-async function readTables(db: Kysely<DB>): Promise<Tables> {
-  const rows = await listCidrs(db)
+function tablesOf(rows: Awaited<ReturnType<typeof listCidrs>>): Tables {
   const tableOf = (kind: RangeKind) =>
     createPrefixTable(rows.filter((r) => r.kind === kind).map((r) => r.cidr))
   const byKind = {

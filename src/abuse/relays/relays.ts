@@ -64,9 +64,11 @@ export async function removeRelay(
   workspaceId: string,
   service: RelayServiceId,
 ): Promise<void> {
-  if (!(await deleteRelay(db, workspaceId, service))) throw notFound(service)
-  await notify(db, RELAYS_CHANGED, null)
-  await notifyChange(db, workspaceId, 'attacks')
+  await db.transaction().execute(async (trx) => {
+    if (!(await deleteRelay(trx, workspaceId, service))) throw notFound(service)
+    await notify(trx, RELAYS_CHANGED, null)
+    await notifyChange(trx, workspaceId, 'attacks')
+  })
 }
 
 /** @throws Fault `not_found` */

@@ -1,5 +1,6 @@
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
+import { createMirror } from '../../store/mirror.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { Standing } from '../scoring/score.ts'
 import { listStandings } from './store.ts'
@@ -29,16 +30,13 @@ export async function createStandings(
   notifications: Notifications,
   log: Logger,
 ): Promise<Standings> {
-  let standings = await read(db)
+  let standings = new Map<string, Standing>()
   const seen = createRecentEntries<number>(MAX_SEEN_NETWORKS)
-  function reload(): void {
-    void read(db).then(
-      (fresh) => (standings = fresh),
-      (err: unknown) =>
-        log.warn({ err }, 'the standing of reporting networks could not be read again'),
+  const { close } = await createMirror({ notifications, log }, CHANNEL, async () => {
+    standings = new Map(
+      (await listStandings(db)).map(({ network, standing }) => [network, standing]),
     )
-  }
-  const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
+  })
   return {
     of: (network) => standings.get(network) ?? 'new',
     isBootstrap: () => standings.size < MIN_ESTABLISHED_NETWORKS,
@@ -47,12 +45,8 @@ export async function createStandings(
     markSeen(networks, now) {
       for (const network of networks) seen.set(network, now)
     },
-    close: () => stops.forEach((stop) => stop()),
+    close,
   }
-}
-
-async function read(db: Db): Promise<Map<string, Standing>> {
-  return new Map((await listStandings(db)).map(({ network, standing }) => [network, standing]))
 }
 
 /** Notifies every instance that reputations have changed. */

@@ -1,8 +1,10 @@
 import { hash, randomInt } from 'node:crypto'
+import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { notify } from '../../store/notifications.ts'
+import type { DB } from '../../store/tables.ts'
 import {
   countListedOf,
   countTokens,
@@ -73,16 +75,21 @@ export async function issueToken(
   return { ...row, token }
 }
 
-/** @throws Fault `not_found` also for another workspace's token */
+/**
+ * Revokes a token or key in every instance.
+ * @throws Fault `not_found` also for another workspace's token
+ */
 export async function revokeToken(
-  db: Db,
+  db: Kysely<DB>,
   use: TokenUse,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<void> {
-  if (!(await deleteToken(db, use, { workspaceId, id })))
-    throw new Fault('not_found', `The ${KINDS[use].noun} was not found.`)
-  await notify(db, TOKENS_CHANGED, null)
-  await notifyChange(db, workspaceId, 'attacks', id)
+  await db.transaction().execute(async (trx) => {
+    if (!(await deleteToken(trx, use, { workspaceId, id })))
+      throw new Fault('not_found', `The ${KINDS[use].noun} was not found.`)
+    await notify(trx, TOKENS_CHANGED, null)
+    await notifyChange(trx, workspaceId, 'attacks', id)
+  })
 }
 
 /** Lists a workspace’s tokens, newest first, each with the number of its reports. */

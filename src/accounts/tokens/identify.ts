@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
+import { createLoadingCache } from '../../loading-cache.ts'
 import type { Caller, Identify, SignInMethod } from '../../http/auth.ts'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
@@ -9,7 +10,6 @@ import type { Auth } from '../sign-in/auth.ts'
 import { onAccessChange } from '../account-changes.ts'
 import { createLastUse } from './last-use.ts'
 import { findMembership } from '../workspaces/store.ts'
-import { createTokenCache, type CachedToken } from './token-cache.ts'
 import { hashToken, tokenIn } from './format.ts'
 import { findTokenOwner } from './store.ts'
 
@@ -21,6 +21,22 @@ export type IdentifyOptions = {
   /** REQUIRE_2FA */
   requireTwoFactor?: Config['REQUIRE_2FA']
 }
+
+/** A token with its account and workspace. */
+type CachedToken = {
+  caller: Caller & { tokenId: string }
+  /**
+   * Milliseconds by the database’s clock, which all instances share; null for a token that does not
+   * expire.
+   */
+  expiresInMs: number | null
+}
+
+/** About 5 MB when full. */
+const MAX_CACHED_TOKENS = 10_000
+
+/** How long a change may go unnoticed if its notification is lost. */
+const CACHE_MS = 30_000
 
 const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
 
@@ -36,10 +52,19 @@ export function createIdentify({
   log,
   requireTwoFactor = 'off',
 }: IdentifyOptions): Identify & { close(): Promise<void> } {
-  const cache = createTokenCache()
+  // The token itself is the key: hashing it would take a tenth of a request’s time, and an attacker
+  // who reads this memory reads the requests as well.
+  const cache = createLoadingCache<CachedToken>({
+    max: MAX_CACHED_TOKENS,
+    lifetimeMs: CACHE_MS,
+    validMsOf: ({ expiresInMs }) => expiresInMs ?? Infinity,
+  })
   const lastUse = createLastUse({ db, log })
-  const forgetAccess = (id: string) => cache.forgetAccess(id)
-  onAccessChange(notifications, forgetAccess, () => cache.forgetAll())
+  onAccessChange(
+    notifications,
+    (id) => cache.forgetWhere(({ caller }) => caller.accountId === id || caller.workspaceId === id),
+    () => cache.forgetAll(),
+  )
 
   function byToken(
     authorization: string,
@@ -52,7 +77,7 @@ export function createIdentify({
     return known && isFor(known, workspaceId)
       ? used(known, workspaceId)
       : cache
-          .fill(token, () => findToken(db, hashToken(token)))
+          .load(token, () => findToken(db, hashToken(token)))
           .then((found) => found && used(found, workspaceId))
   }
 

@@ -156,7 +156,7 @@ async function findEndpoint(
 ): Promise<Endpoint | null> {
   let endpoint: Endpoint | null = null
   try {
-    return (endpoint = endpoints.get(token) ?? (await endpoints.load(token)))
+    return (endpoint = await endpoints.find(token))
   } finally {
     // Without an endpoint, the caller does not release the memory of the body.
     if (!endpoint) void reading.then(({ body }) => memory.release(body.length))

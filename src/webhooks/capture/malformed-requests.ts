@@ -64,8 +64,7 @@ async function storeNamed(error: ParseError, socket: Socket, deps: MalformedDeps
   if (!rawPacket || !named) return
   // The address is read now, because the connection is about to be closed.
   const ip = clientAddress(socket, {}, deps.trustedProxies)
-  const endpoint =
-    deps.endpoints.get(named.target.token) ?? (await deps.endpoints.load(named.target.token))
+  const endpoint = await deps.endpoints.find(named.target.token)
   if (!endpoint) return
   const receivedAt = new Date()
   const { reason, status } = describeParseError(error)

@@ -1,4 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Federation } from '../../../src/abuse/federation/federation.ts'
+import { acceptFollow } from '../../../src/abuse/federation/protocol/follow.ts'
+import { Fault } from '../../../src/errors.ts'
+import { openDatabase } from '../../../src/store/database.ts'
 import { startInstallation, type Installation, type PeerView } from './installation.ts'
 import {
   EMPTY,
@@ -260,5 +264,76 @@ describe('a request to an installation', () => {
       expect.arrayContaining([expect.objectContaining({ url: stranger.url, status: 'requested' })]),
     )
     stranger.stop()
+  })
+
+  it('of a stranger is refused before anything is contacted, unless it can be valid', async () => {
+    const stranger = await startScriptedPeer()
+    const path = `${here.url}/api/v1/abuse/federation/follow`
+    const headers = await stranger.sign('POST', path)
+    const input = headers['signature-input'] ?? ''
+    const variants: Record<string, string>[] = [
+      { signature: 'sig=:AAAA:' },
+      { signature: `${headers['signature']}, other=:AAAA:` },
+      { 'signature-input': input.replace(/keyid="[^"]+"/, 'keyid="me"') },
+      { 'signature-input': input.replace(/;created=\d+/, '') },
+      { 'signature-input': input.replace(/;nonce="[^"]+"/, '') },
+      { 'signature-input': input.replace('"@path" ', '') },
+      await stranger.sign('POST', path, Date.now() - 360_000),
+      await stranger.sign('POST', path, Date.now() + 360_000),
+    ]
+    const answers = []
+    for (const variant of variants) {
+      const answer = await fetch(path, { method: 'POST', headers: { ...headers, ...variant } })
+      answers.push([answer.status, ((await answer.json()) as { error: string }).error])
+    }
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(answers[0]?.[0]).toBe(401)
+    expect(stranger.seen).toEqual([])
+    expect((await fetch(path, { method: 'POST', headers })).status).toBe(200)
+    expect(stranger.seen).toHaveLength(1)
+    stranger.stop()
+  })
+
+  it('of a stranger gets the same answer after the same time, whatever is at its URL', async () => {
+    const { db, close } = openDatabase(here.service.databaseUrl, { max: 1 })
+    const stranger = await startScriptedPeer()
+    const findIdentity = vi.fn()
+    const federation = {
+      db,
+      identity: { url: here.url, key: newKey() },
+      client: { findIdentity } as unknown as Federation['client'],
+      clock: Date.now,
+      allowsPrivate: false,
+      identityTimeoutMs: 40,
+    }
+    const ask = async (url: string) => {
+      const path = `${here.url}/api/v1/abuse/federation/follow`
+      const headers = await stranger.sign('POST', path)
+      const startedAt = performance.now()
+      const fault = await acceptFollow(federation, url, {
+        method: 'POST',
+        url: path,
+        headers,
+      }).catch((error: unknown) => error as Fault)
+      return [fault, performance.now() - startedAt] as const
+    }
+    const problems = [
+      new Fault('upstream_unreachable', 'Port 443 of 192.0.2.1 refused the connection.'),
+      new Fault('upstream_rejected', '192.0.2.1 is not a Portreeve with federation.'),
+      new Error('Parse Error: Expected HTTP/'),
+    ]
+    for (const problem of problems) {
+      findIdentity.mockRejectedValueOnce(problem)
+      const [fault, ms] = await ask('https://stranger.example')
+      expect(fault).toMatchObject({ code: 'unauthenticated' })
+      expect((fault as Fault).message).toMatch(/could not be verified/)
+      expect(ms).toBeGreaterThanOrEqual(38)
+    }
+    expect(findIdentity).toHaveBeenCalledTimes(problems.length)
+    for (const url of ['https://stranger.example:8443', 'http://localhost:8080', here.url])
+      expect((await ask(url))[0]).toMatchObject({ code: 'unauthenticated' })
+    expect(findIdentity).toHaveBeenCalledTimes(problems.length)
+    stranger.stop()
+    await close()
   })
 })

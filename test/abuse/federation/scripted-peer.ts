@@ -73,7 +73,9 @@ export async function startScriptedPeer() {
     /** The headers of a signed request to an installation. */
     async sign(method: string, target: string, now = Date.now()): Promise<Record<string, string>> {
       const request: SignedRequest = { method, url: target, headers: { 'portreeve-peer': url } }
-      return signRequest(key, request, now)
+      const headers = await signRequest(key, request, now)
+      const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+      return Object.fromEntries(named) as Record<string, string>
     },
     stop: () => void server.close(),
   }

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../../log.ts'
+import { createMirror } from '../../../store/mirror.ts'
 import type { Notifications } from '../../../store/notifications.ts'
 import type { DB } from '../../../store/tables.ts'
 import { nameOf } from '../identity.ts'
@@ -18,17 +19,12 @@ export async function openPeerNames(
   notifications: Notifications,
   log: Logger,
 ): Promise<PeerNames> {
-  const read = async () => new Map((await listPeerUrls(db)).map(({ id, url }) => [id, nameOf(url)]))
-  let names = await read()
-  function reload(): void {
-    void read().then(
-      (fresh) => (names = fresh),
-      (err: unknown) => log.warn({ err }, 'the names of peers could not be read again'),
-    )
-  }
-  const stops = [notifications.on(PEERS_CHANGED, reload), notifications.onReconnect(reload)]
+  let names = new Map<string, string>()
+  const { close } = await createMirror({ notifications, log }, PEERS_CHANGED, async () => {
+    names = new Map((await listPeerUrls(db)).map(({ id, url }) => [id, nameOf(url)]))
+  })
   return {
     of: (peerId) => names.get(peerId),
-    close: () => stops.forEach((stop) => stop()),
+    close,
   }
 }

@@ -30,6 +30,10 @@ export function verifyPeerRequest(
   return verifyRequest(request, publicKeys, [PEER_HEADER])
 }
 
+/** Whether a signature was made within the minutes for which it counts. */
+export const isRecent = (created: number, now: number) =>
+  Math.abs(now - created) <= MAX_CLOCK_SKEW_MS
+
 /**
  * Accepts a verified request once, and only for some minutes.
  * @throws Fault `unauthenticated`
@@ -38,7 +42,7 @@ export async function requireFresh(db: Db, verification: Verification, now: numb
   if (verification.result !== 'valid')
     throw new Fault('unauthenticated', 'The request has no valid signature of this peer.')
   const { created, keyId, nonce } = verification.parameters
-  if (Math.abs(now - created) > MAX_CLOCK_SKEW_MS)
+  if (!isRecent(created, now))
     throw new Fault(
       'unauthenticated',
       'The signature is too old or from the future. Synchronize the clocks (NTP).',

@@ -61,8 +61,9 @@ export function createPeerClient(identity: Identity, send: GuardedFetch, clock: 
      * @throws Fault `upstream_rejected` when it is no Portreeve or is reached elsewhere, and those
      *   of the connection
      */
-    async findIdentity(url: string): Promise<Static<typeof PublicIdentity>> {
-      const response = await send(`${url}${PATH}`, { headers: { accept: 'application/json' } })
+    async findIdentity(url: string, signal?: AbortSignal): Promise<Static<typeof PublicIdentity>> {
+      const headers = { accept: 'application/json' }
+      const response = await send(`${url}${PATH}`, { headers, signal })
       const found = readEnvelope(await response.text(), PublicIdentity)
       if (!found || !isPublicKey(found.publicKey))
         throw new Fault('upstream_rejected', `${nameOf(url)} is not a Portreeve with federation.`)

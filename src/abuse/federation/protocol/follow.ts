@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../../errors.ts'
 import type { SignedRequest } from '../../../protocols/http-signature.ts'
 import type { Federation } from '../federation.ts'
-import { MAX_PEERS, MAX_REQUESTS } from '../limits.ts'
+import { IDENTITY_TIMEOUT_MS, MAX_PEERS, MAX_REQUESTS } from '../limits.ts'
 import { statusOf } from '../peers/status.ts'
 import {
   countPeers,
@@ -11,34 +12,66 @@ import {
   type PeerRow,
 } from '../peers/store.ts'
 import { changePeer, notifyPeers, offerKey } from '../peers/transitions.ts'
-import { requireFresh, verifyPeerRequest } from './authenticate.ts'
+import { isRecent, requireFresh, verifyPeerRequest } from './authenticate.ts'
 import type { FollowAnswer } from './shapes.ts'
 
 /**
  * Accepts the request of an installation to exchange evidence. Its key is the one that it shows at
- * its URL, so that nobody asks in the name of another.
- * @throws Fault `unauthenticated`, and those of the connection
+ * its URL, so that nobody asks in the name of another. Strangers make this service connect, so that
+ * the rest of the request is checked before, and every failure has the same answer.
+ * @throws Fault `unauthenticated`
  */
 export async function acceptFollow(
   federation: Federation,
   url: string,
   request: SignedRequest,
 ): Promise<FollowAnswer> {
-  const { db, client, clock } = federation
+  const { db, clock } = federation
   const known = await findPeerByUrl(db, url)
-  const verification = known
-    ? await verifyPeerRequest(request, [known.publicKey])
-    : ({ result: 'unknown_key', keyId: '' } as const)
+  const verification = await verifyPeerRequest(request, known ? [known.publicKey] : [])
   if (known && verification.result !== 'unknown_key') {
     await requireFresh(db, verification, clock())
     return answerKnown(federation, known)
   }
-  const { publicKey } = await client.findIdentity(url)
-  await requireFresh(db, await verifyPeerRequest(request, [publicKey]), clock())
+  if (
+    verification.result !== 'unknown_key' ||
+    !isRecent(verification.parameters.created, clock()) ||
+    url === federation.identity.url ||
+    !(known || mayBeStranger(url, federation))
+  )
+    throw notVerified()
+  const publicKey = await findKey(federation, url)
+  const verified = await verifyPeerRequest(request, [publicKey])
+  if (verified.result !== 'valid') throw notVerified()
+  await requireFresh(db, verified, clock())
   if (known) await offerKey(db, known.id, publicKey, clock())
   else await recordRequest(federation, url, publicKey)
   return { state: 'waiting' }
 }
+
+/** Port 443, unless private targets are allowed, which have any. */
+function mayBeStranger(url: string, { allowsPrivate }: Federation): boolean {
+  const { protocol, port } = new URL(url)
+  return allowsPrivate || (protocol === 'https:' && port === '')
+}
+
+/** The key that an installation shows, within a time that says nothing about the host. */
+async function findKey({ client, identityTimeoutMs }: Federation, url: string): Promise<string> {
+  const timeoutMs = identityTimeoutMs ?? IDENTITY_TIMEOUT_MS
+  const isOver = sleep(timeoutMs, undefined, { ref: false })
+  try {
+    return (await client.findIdentity(url, AbortSignal.timeout(timeoutMs))).publicKey
+  } catch {
+    await isOver
+    throw notVerified()
+  }
+}
+
+const notVerified = () =>
+  new Fault(
+    'unauthenticated',
+    'The request could not be verified. It needs a recent signature by the key that the installation shows at its URL, with https on port 443.',
+  )
 
 async function answerKnown({ db, clock }: Federation, peer: PeerRow): Promise<FollowAnswer> {
   const status = statusOf(peer)
