@@ -14,7 +14,7 @@ import {
 } from './dane-chains.ts'
 
 let servers: ChainServers
-beforeAll(async () => void (servers = await startChainServers()))
+beforeAll(async () => void (servers = await startChainServers({ isLimited: true })))
 afterAll(() => servers.close())
 
 type Row = {
@@ -48,6 +48,23 @@ const relying = (row: Row): Row =>
     ? { ...row, differs: { rule: 'RFC 7671 5.2.3', state: 'warning' } }
     : row
 
+/** Chains with an intermediate certificate that permits something and not another. */
+const LIMITED: ChainName[] = [
+  'name permitted',
+  'name not permitted',
+  'name excluded',
+  'name not excluded',
+  'address permitted',
+  'address not permitted',
+  'mailbox not permitted',
+  'URI excluded',
+  'common name not permitted',
+  'organization permitted',
+  'organization not permitted',
+  'organization excluded',
+  'unknown critical extension',
+]
+
 const TABLE: Row[] = [
   ...grid([3], [0, 1, 2], ['leaf', 'issuer'], ['intermediate']),
   ...grid([2], [0, 1], ['leaf', 'issuer', 'root'], ['intermediate', 'root']).map(relying),
@@ -65,6 +82,15 @@ const TABLE: Row[] = [
   ...grid([2], [1], ['root'], ['disordered']),
   ...grid([2], [0, 1], ['issuer'], ['expired root']),
   ...grid([2], [1, 2], ['issuer'], ['issuer for clients', 'foreign', 'foreign without root']),
+  ...grid([2], [1], ['issuer', 'root'], ['path too long', 'path long enough']),
+  ...grid([2], [1], ['issuer'], LIMITED),
+  ...grid(
+    [2],
+    [1],
+    ['root'],
+    ['name permitted', 'name not permitted', 'unknown critical extension'],
+  ),
+  ...grid([3], [1], ['leaf'], ['path too long', 'name not permitted']),
   ...grid([2], [0, 1], ['stranger'], ['foreign', 'foreign without root', 'intermediate']).map(
     relying,
   ),
