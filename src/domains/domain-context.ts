@@ -69,7 +69,10 @@ export type MailHost = {
 
 export type MailHosts = { hosts: MailHost[]; omittedHosts: number }
 
-type ProbeOptions = Pick<TlsProbe, 'withoutRoots'>
+type ProbeOptions = Pick<TlsProbe, 'withoutRoots'> & {
+  /** The name in SNI; that of the host without. */
+  servername?: string
+}
 
 /** The result of one connection: what was found, or why there was none. */
 export type Probe = { facts: TlsFacts } | { fault: Fault }
@@ -164,7 +167,7 @@ export function createDomainContext(
     },
     addressesOf,
     probe: (host, service, options = {}) =>
-      remember(probes, `${host} ${service} ${options.withoutRoots}`, () => {
+      remember(probes, `${host} ${service} ${options.withoutRoots} ${options.servername}`, () => {
         const noted = service === 'smtp' ? { onConnected } : {}
         const all = { ...guarded, ...options, ...noted, ports: deps.ports }
         return probe(host, service, all, patienceOf(signal))
@@ -225,7 +228,8 @@ async function lookUpHost(host: string, queries: DnsQueries): Promise<MailHost> 
   }
 }
 
-type ProbeDeps = Pick<TlsProbe, 'withoutRoots' | 'onConnected'> & {
+type ProbeDeps = ProbeOptions & {
+  onConnected?: TlsProbe['onConnected']
   resolver: Resolver
   allowPrivate: PrivateTargets
   ports: DomainDeps['ports']
@@ -234,12 +238,13 @@ type ProbeDeps = Pick<TlsProbe, 'withoutRoots' | 'onConnected'> & {
 async function probe(
   host: string,
   service: ServiceName,
-  { ports, withoutRoots, onConnected, ...guarded }: ProbeDeps,
+  { ports, withoutRoots, servername, onConnected, ...guarded }: ProbeDeps,
   signal: AbortSignal,
 ): Promise<Probe> {
   const settings: { port: number; starttls?: StartTls } = SERVICES[service]
   try {
-    const target = await checkTarget(parseHost(host), guarded, signal)
+    const found = await checkTarget(parseHost(host), guarded, signal)
+    const target = servername === undefined ? found : { ...found, servername }
     const port = ports?.[service] ?? settings.port
     const { starttls } = settings
     const wish = { target, port, starttls, withoutRoots, onConnected, signal }

@@ -16,7 +16,7 @@ const stranger = makeAuthority()
 export const HOST = 'mail.dane.test'
 
 type Wish = Partial<Parameters<typeof makeCertificate>[0]>
-const issue = (wish: Wish = {}) =>
+export const issue = (wish: Wish = {}) =>
   makeCertificate({
     subject: '/O=Portreeve tests/OU=Mail',
     altNames: [`DNS:${HOST}`],
@@ -136,7 +136,7 @@ export function recordOf(parts: string, of: Of, chain: ChainName): string {
 }
 
 /** As a mail server, for any client. */
-const SMTP: Script = {
+export const SMTP: Script = {
   ...SCRIPTS.smtp,
   replies: [
     { to: /^EHLO /, say: '250-mail.example.test\r\n250 STARTTLS\r\n' },

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import type { Records } from '../servers/dns-records.ts'
+import { startTlsServer } from '../servers/tls.ts'
 import {
   checkDane,
   HOST,
+  issue,
+  leaf,
   opensslVerifies,
   recordOf,
+  SMTP,
   startChainServers,
   stateOf,
   type ChainName,
@@ -196,6 +200,17 @@ const DNS_ROWS: DnsRow[] = [
   ['a resolver that does not validate, not matching', '2.1.1', 'warning', { ...DIRECT, ...tlsa(HOST, OTHER) }, {}, ['all']],
   ['a PKIX record alone', '3.1.3', 'warning', { ...DIRECT, ...tlsa(HOST, recordOf('1 1 1', 'leaf', 'intermediate')) }],
 ]
+
+describe('DANE and the name in SNI', () => {
+  it('is the name of the TLSA records (RFC 7672, 8.1)', async () => {
+    const plain = issue({ issuer: undefined })
+    const byName = { [TARGET]: leaf }
+    const server = await startTlsServer({ ...plain, script: SMTP, byName })
+    const line = await checkDane({ port: server.port, records: { ...ALIAS, ...tlsa(TARGET) } })
+    await server.close()
+    expect([stateOf(line), line.summary]).toEqual(['good', line.summary])
+  })
+})
 
 describe('DANE and the states of DNSSEC', () => {
   it.each(DNS_ROWS)('%s (RFC 7672 %s): %s', async (...row) => {

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { DomainContext, Probe, ServiceName } from '../../src/domains/domain-context.ts'
 import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
 import { certificateLines } from '../../src/domains/lines/certificates.ts'
+import { mtaStsLine } from '../../src/domains/lines/mta-sts.ts'
+import { gatherMtaSts } from '../../src/diagnostics/mail-auth/mail-auth-facts.ts'
 import { Fault } from '../../src/errors.ts'
 import { createSmtpReach, smtpReach } from '../../src/net/smtp-reach.ts'
 import { DAY_MS } from '../../src/time.ts'
@@ -84,6 +86,29 @@ describe('port 25 that cannot be reached', () => {
     const open = await check({ error: { code }, lately: ['198.51.100.25'] })
     expect(open.states).toEqual(['unknown', 'unknown'])
     expect(open.summary).not.toContain(BLOCKED)
+  })
+})
+
+describe('an MTA-STS policy that cannot be fetched', () => {
+  const zone = { ...records, '_mta-sts.port.test TXT': ['v=STSv1; id=1'] }
+  const RESULTS = [
+    ['upstream_timeout', 'ETIMEDOUT', 'unknown'],
+    ...FAILURES.slice(0, 4).map((reason) => ['upstream_unreachable', reason, 'unknown'] as const),
+    ['upstream_unreachable', 'ECONNREFUSED', 'bad'],
+    ['upstream_unreachable', 'CERT_HAS_EXPIRED', 'bad'],
+  ] as const
+
+  it.each(RESULTS)('after %s (%s) is %s', async (code, reason, state) => {
+    const context = createDomainContext(
+      { kind: 'name', name: 'port.test', unicode: 'port.test' },
+      { resolver: mapResolver(zone), allowPrivate: true } as unknown as DomainDeps,
+      AbortSignal.timeout(30_000),
+    )
+    const mtaSts = () =>
+      gatherMtaSts('port.test', context.queries, async () => {
+        throw new Fault(code, 'It failed.', { cause: { code: reason } })
+      })
+    expect(await mtaStsLine.check({ ...context, mtaSts })).toMatchObject({ state })
   })
 })
 

@@ -58,7 +58,7 @@ async function checkService(
     return { state: 'unknown', summary: `${found.failure} could not be looked up.` }
   if ('isDeclined' in found)
     return unused(`The domain offers no ${what}: the target of its SRV record is “.”.`)
-  const { hosts } = found
+  const { hosts, isAnnounced } = found
   if (hosts.length === 0) return unused(`The domain has no ${what}.`)
   const isEnforced = service === 'smtp' && (await enforcesTls(context))
   const probed = hosts.slice(0, MAX_PROBED_HOSTS)
@@ -72,8 +72,12 @@ async function checkService(
   })
   const isOptional = service !== 'smtp'
   const { port } = SERVICES[service]
-  if (isOptional && findings.every(({ obstacle }) => obstacle === 'closed'))
-    return unused(`No ${what} answers on port ${port} of ${joinItems(probed, 4)}.`)
+  if (isOptional && findings.every(({ obstacle }) => obstacle === 'closed')) {
+    const absent = `No ${what} answers on port ${port} of ${joinItems(probed, 4)}`
+    return isAnnounced
+      ? { state: 'warning', summary: `${absent}, which the domain announces in an SRV record.` }
+      : unused(`${absent}.`)
+  }
   return summarize(findings, hosts.length - probed.length, port)
 }
 
@@ -100,7 +104,7 @@ function summarize(findings: Finding[], omitted: number, port: number): LineResu
   }
 }
 
-type Hosts = { hosts: string[] } | { isDeclined: true } | { failure: string }
+type Hosts = { hosts: string[]; isAnnounced?: boolean } | { isDeclined: true } | { failure: string }
 
 async function hostsOf(service: ServiceName, context: DomainContext): Promise<Hosts> {
   const { name } = context
@@ -138,7 +142,7 @@ async function announcedHosts(service: ServiceName, context: DomainContext): Pro
   const hosts = records
     .filter(({ port, host }) => port === SERVICES[service].port && host !== '')
     .map(({ host }) => host)
-  return { hosts: [...new Set(hosts)] }
+  return { hosts: [...new Set(hosts)], isAnnounced: hosts.length > 0 }
 }
 
 /** Whether senders insist on a valid certificate (MTA-STS in mode `enforce`). */
