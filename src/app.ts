@@ -30,8 +30,8 @@ import { reencryptAll } from './store/key-rotation.ts'
 import { loadSecretKey } from './store/encryption.ts'
 import { openNotifications } from './store/notifications.ts'
 import { VERSION } from './version.ts'
-// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer
-import './net/tls/short-hello.ts'
+// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
+import './net/tls/defaults.ts'
 
 /** The log line that ends the start. */
 export const READY_MESSAGE = 'Portreeve is ready'

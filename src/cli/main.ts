@@ -4,8 +4,8 @@ import { ROOT } from './commands.ts'
 import { helpText } from './help/help-text.ts'
 import { asksForHelp, findCommand, parseInput, type Found } from './parse.ts'
 import { sanitizeForTerminal } from './text.ts'
-// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer
-import '../net/tls/short-hello.ts'
+// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
+import '../net/tls/defaults.ts'
 
 /**
  * Runs one command.

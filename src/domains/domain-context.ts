@@ -12,6 +12,7 @@ import type { Logger } from '../log.ts'
 import { canonical, isAllowed, parseHost, type DomainName } from '../net/address.ts'
 import { dataOf, type DnsAnswer, type DnsFailure, type Resolver } from '../net/dns.ts'
 import { checkTarget } from '../net/guard.ts'
+import { createSmtpReach, smtpReach, type SmtpReach } from '../net/smtp-reach.ts'
 import { getSmall } from '../net/http/get-small.ts'
 import { probeTls, type TlsFacts, type TlsProbe } from '../net/tls/probe-tls.ts'
 import type { StartTls } from '../net/tls/starttls.ts'
@@ -46,6 +47,8 @@ export type DomainDeps = {
   selectorsSeen?: ((domain: string) => Promise<string[]>) | undefined
   /** The workspace’s report address for the domain; null when it is not registered. */
   reportEmailOf?: ((domain: string) => Promise<string | null>) | undefined
+  /** What is known of the way to port 25; by default what this process has found out. */
+  smtpReach?: SmtpReach | undefined
   /** Other ports than the usual ones, for tests. */
   ports?: Partial<Record<ServiceName, number>> | undefined
 }
@@ -66,7 +69,10 @@ export type MailHost = {
 
 export type MailHosts = { hosts: MailHost[]; omittedHosts: number }
 
-type ProbeOptions = Pick<TlsProbe, 'withoutRoots'>
+type ProbeOptions = Pick<TlsProbe, 'withoutRoots'> & {
+  /** The name in SNI; that of the host without. */
+  servername?: string
+}
 
 /** The result of one connection: what was found, or why there was none. */
 export type Probe = { facts: TlsFacts } | { fault: Fault }
@@ -101,6 +107,11 @@ export type DomainContext = DomainName & {
   isValidated: (answer: DnsAnswer) => Promise<boolean>
   addressesOf: (host: string) => Promise<MailHost>
   probe: (host: string, service: ServiceName, options?: ProbeOptions) => Promise<Probe>
+  /**
+   * Whether connections to port 25 leave this network: a mail server of the domain accepted one, or
+   * lately that of another.
+   */
+  isSmtpOpen: (address?: string) => boolean
 }
 
 export function createDomainContext(
@@ -117,6 +128,9 @@ export function createDomainContext(
   const domain = name.name
   const hosts = new Map<string, Promise<MailHost>>()
   const probes = new Map<string, Promise<Probe>>()
+  const lately = deps.smtpReach ?? smtpReach
+  const here = createSmtpReach(() => true)
+  const onConnected = (address: string) => [here, lately].forEach((reach) => reach.note(address))
 
   const mailUse = once(() => lookUpMailUse(domain, queries))
   const spf = once(() => walkSpf(domain, queries))
@@ -153,9 +167,12 @@ export function createDomainContext(
     },
     addressesOf,
     probe: (host, service, options = {}) =>
-      remember(probes, `${host} ${service} ${options.withoutRoots}`, () =>
-        probe(host, service, { ...guarded, ...options, ports: deps.ports }, patienceOf(signal)),
-      ),
+      remember(probes, `${host} ${service} ${options.withoutRoots} ${options.servername}`, () => {
+        const noted = service === 'smtp' ? { onConnected } : {}
+        const all = { ...guarded, ...options, ...noted, ports: deps.ports }
+        return probe(host, service, all, patienceOf(signal))
+      }),
+    isSmtpOpen: (address) => here.isOpen(address) || lately.isOpen(address),
   }
 }
 
@@ -212,6 +229,7 @@ async function lookUpHost(host: string, queries: DnsQueries): Promise<MailHost> 
 }
 
 type ProbeDeps = ProbeOptions & {
+  onConnected?: TlsProbe['onConnected']
   resolver: Resolver
   allowPrivate: PrivateTargets
   ports: DomainDeps['ports']
@@ -220,15 +238,17 @@ type ProbeDeps = ProbeOptions & {
 async function probe(
   host: string,
   service: ServiceName,
-  { ports, withoutRoots, ...guarded }: ProbeDeps,
+  { ports, withoutRoots, servername, onConnected, ...guarded }: ProbeDeps,
   signal: AbortSignal,
 ): Promise<Probe> {
   const settings: { port: number; starttls?: StartTls } = SERVICES[service]
   try {
-    const target = await checkTarget(parseHost(host), guarded, signal)
+    const found = await checkTarget(parseHost(host), guarded, signal)
+    const target = servername === undefined ? found : { ...found, servername }
     const port = ports?.[service] ?? settings.port
     const { starttls } = settings
-    return { facts: await probeTls({ target, port, starttls, withoutRoots, signal }) }
+    const wish = { target, port, starttls, withoutRoots, onConnected, signal }
+    return { facts: await probeTls(wish) }
   } catch (fault) {
     if (fault instanceof Fault) return { fault }
     throw fault

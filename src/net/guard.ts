@@ -4,8 +4,8 @@ import { Fault } from '../errors.ts'
 import { onAbort } from './abort.ts'
 import { canonical, classify, isAllowed, type Host } from './address.ts'
 import { dataOf, type DnsAnswer, type Resolver } from './dns.ts'
-// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer
-import './tls/short-hello.ts'
+// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
+import './tls/defaults.ts'
 
 /** Where we may connect: addresses that were checked, never to be looked up again. */
 export type Target = {
@@ -193,7 +193,11 @@ export async function openSocket(
   }
 
   const tooLate = () =>
-    reject(new Fault('upstream_timeout', `Port ${port} of ${target.host} did not answer in time.`))
+    reject(
+      new Fault('upstream_timeout', `Port ${port} of ${target.host} did not answer in time.`, {
+        cause: { code: 'ETIMEDOUT' },
+      }),
+    )
   const leave = onAbort([signal], tooLate)
   if (signal.aborted) tooLate()
   else tryNext()

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { Fault, messageOf } from '../errors.ts'
 import { Unanswered } from './handover.ts'
-// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer
-import './tls/short-hello.ts'
+// oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
+import './tls/defaults.ts'
 
 /** The operator's relay, `smtp://user:password@host:587` or `smtps://…`, and the sender. */
 export type Relay = {

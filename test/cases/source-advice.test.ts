@@ -26,7 +26,7 @@ runCases('source-advice.json', async ({ records, mode = 'r', ...source }: Input)
   const by = (name: 'dkim' | 'spf') =>
     all.filter(({ policyEvaluated }) => policyEvaluated[name] === 'pass').length
   const counts = { group, messages: all.length, dkim: by('dkim'), spf: by('spf') }
-  const { verdict, sentence, steps } = adviseOnSource(
+  const { verdict, sentence, steps, otherwise } = adviseOnSource(
     'rep.test',
     address,
     { ...counts, aligned: all.length - failed.length },
@@ -35,6 +35,7 @@ runCases('source-advice.json', async ({ records, mode = 'r', ...source }: Input)
   return {
     verdict,
     sentence,
+    otherwise,
     steps: steps.map(({ text, publish }) => ({ text, publish: publish?.value ?? null })),
   }
 })

@@ -16,7 +16,7 @@ const stranger = makeAuthority()
 export const HOST = 'mail.dane.test'
 
 type Wish = Partial<Parameters<typeof makeCertificate>[0]>
-const issue = (wish: Wish = {}) =>
+export const issue = (wish: Wish = {}) =>
   makeCertificate({
     subject: '/O=Portreeve tests/OU=Mail',
     altNames: [`DNS:${HOST}`],
@@ -55,7 +55,70 @@ const CHAINS = {
   foreign: [foreign, stranger.intermediate, stranger.root],
   'foreign without root': [foreign, stranger.intermediate],
 } satisfies Record<string, Certified[]>
-export type ChainName = keyof typeof CHAINS
+
+/** A chain whose intermediate certificate has lines of openssl’s configuration. */
+const limited = (lines: string[], wish: Wish = {}) => {
+  const issuer = authority({ subject: '/CN=Limited intermediate', extensions: lines })
+  return [issue({ issuer, ...wish }), issuer, root]
+}
+/** `nameConstraints` with the organization of the certificates, or another one, in DER. */
+const organization = (kind: 'permitted' | 'excluded', name: string) => {
+  const tlv = (tag: number, ...parts: Buffer[]) =>
+    Buffer.concat([Buffer.of(tag, Buffer.concat(parts).length), ...parts])
+  const attribute = tlv(0x30, Buffer.from('060355040a', 'hex'), tlv(0x0c, Buffer.from(name)))
+  const subtree = tlv(0x30, tlv(0xa4, tlv(0x30, tlv(0x31, attribute))))
+  const der = tlv(0x30, tlv(kind === 'permitted' ? 0xa0 : 0xa1, subtree))
+  return limited([`2.5.29.30 = critical,DER:${der.toString('hex')}`])
+}
+const constrained = (text: string, wish?: Wish) =>
+  limited([`nameConstraints = critical,${text}`], wish)
+
+/** Chains with an issuer that does not permit everything. Made on demand: there are many. */
+const limitedChains = () => {
+  const short = authority({
+    subject: '/CN=Short intermediate',
+    extensions: ['basicConstraints = critical,CA:TRUE,pathlen:0'],
+  })
+  const below = authority({ subject: '/CN=Intermediate below', issuer: short })
+  return {
+    'path too long': [issue({ issuer: below }), below, short, root],
+    'path long enough': [issue({ issuer: short }), short, root],
+    'name permitted': constrained('permitted;DNS:dane.test'),
+    'name not permitted': constrained('permitted;DNS:other.test'),
+    'name excluded': constrained('excluded;DNS:dane.test'),
+    'name not excluded': constrained('excluded;DNS:ail.dane.test'),
+    'address permitted': constrained('permitted;IP:192.0.2.0/255.255.255.0', {
+      altNames: [`DNS:${HOST}`, 'IP:192.0.2.25'],
+    }),
+    'address not permitted': constrained('permitted;IP:192.0.2.0/255.255.255.240', {
+      altNames: [`DNS:${HOST}`, 'IP:192.0.2.25'],
+    }),
+    'mailbox not permitted': constrained('permitted;email:dane.test', {
+      altNames: [`DNS:${HOST}`, 'email:a@sub.dane.test'],
+    }),
+    'URI excluded': constrained('excluded;URI:.dane.test', {
+      altNames: [`DNS:${HOST}`, 'URI:https://a.dane.test/x'],
+    }),
+    'common name not permitted': constrained('permitted;DNS:other.test', {
+      altNames: [],
+      subject: `/CN=${HOST}`,
+    }),
+    'organization permitted': organization('permitted', 'PORTREEVE  tests'),
+    'organization not permitted': organization('permitted', 'Others'),
+    'organization excluded': organization('excluded', 'Portreeve tests'),
+    'unknown critical extension': limited(['1.2.3.4 = critical,DER:0500']),
+  } satisfies Record<string, Certified[]>
+}
+let limitedOnes: ReturnType<typeof limitedChains> | undefined
+
+export type ChainName = keyof typeof CHAINS | keyof ReturnType<typeof limitedChains>
+
+const chainOf = (name: ChainName): Certified[] =>
+  ({ ...CHAINS, ...limitedOnes })[name] ?? raise(`the chain ${name} was not made`)
+
+function raise(message: string): never {
+  throw new Error(message)
+}
 
 /** Which certificate of the chain a record is of; `root` of ours, also where it is not sent. */
 export type Of = 'leaf' | 'issuer' | 'root' | 'stranger'
@@ -63,7 +126,7 @@ export type Of = 'leaf' | 'issuer' | 'root' | 'stranger'
 /** The data of a record such as `2 1 1`, of a certificate of the chain. */
 export function recordOf(parts: string, of: Of, chain: ChainName): string {
   const [, selector, matchingType] = parts.split(' ')
-  const [own, issuer] = CHAINS[chain]
+  const [own, issuer] = chainOf(chain)
   const from = { leaf: own, issuer: issuer ?? intermediate, root, stranger: stranger.root }[of]
   const { raw, publicKey } = new X509Certificate((from as Certified).cert)
   const data = selector === '1' ? publicKey.export({ type: 'spki', format: 'der' }) : raw
@@ -73,7 +136,7 @@ export function recordOf(parts: string, of: Of, chain: ChainName): string {
 }
 
 /** As a mail server, for any client. */
-const SMTP: Script = {
+export const SMTP: Script = {
   ...SCRIPTS.smtp,
   replies: [
     { to: /^EHLO /, say: '250-mail.example.test\r\n250 STARTTLS\r\n' },
@@ -86,12 +149,14 @@ export type ChainServers = { ports: Record<ChainName, number>; close(): Promise<
 /**
  * Starts a mail server for each chain. Our root is trusted meanwhile, as that of a public authority
  * is: DANE must not find it there.
+ * @param isLimited whether with those of `limitedChains`
  */
-export async function startChainServers(): Promise<ChainServers> {
+export async function startChainServers({ isLimited = false } = {}): Promise<ChainServers> {
+  if (isLimited) limitedOnes ??= limitedChains()
   const before = getCACertificates('default')
   setDefaultCACertificates([...before, root.cert])
   const started = await Promise.all(
-    Object.entries(CHAINS).map(async ([name, certificates]) => {
+    Object.entries({ ...CHAINS, ...limitedOnes }).map(async ([name, certificates]) => {
       const [first] = certificates
       const cert = certificates.map((each) => each.cert).join('')
       const server = await startTlsServer({ key: first?.key ?? '', cert, script: SMTP })

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import type { Records } from '../servers/dns-records.ts'
+import { startTlsServer } from '../servers/tls.ts'
 import {
   checkDane,
   HOST,
+  issue,
+  leaf,
   opensslVerifies,
   recordOf,
+  SMTP,
   startChainServers,
   stateOf,
   type ChainName,
@@ -14,7 +18,7 @@ import {
 } from './dane-chains.ts'
 
 let servers: ChainServers
-beforeAll(async () => void (servers = await startChainServers()))
+beforeAll(async () => void (servers = await startChainServers({ isLimited: true })))
 afterAll(() => servers.close())
 
 type Row = {
@@ -48,6 +52,23 @@ const relying = (row: Row): Row =>
     ? { ...row, differs: { rule: 'RFC 7671 5.2.3', state: 'warning' } }
     : row
 
+/** Chains with an intermediate certificate that permits something and not another. */
+const LIMITED: ChainName[] = [
+  'name permitted',
+  'name not permitted',
+  'name excluded',
+  'name not excluded',
+  'address permitted',
+  'address not permitted',
+  'mailbox not permitted',
+  'URI excluded',
+  'common name not permitted',
+  'organization permitted',
+  'organization not permitted',
+  'organization excluded',
+  'unknown critical extension',
+]
+
 const TABLE: Row[] = [
   ...grid([3], [0, 1, 2], ['leaf', 'issuer'], ['intermediate']),
   ...grid([2], [0, 1], ['leaf', 'issuer', 'root'], ['intermediate', 'root']).map(relying),
@@ -65,6 +86,15 @@ const TABLE: Row[] = [
   ...grid([2], [1], ['root'], ['disordered']),
   ...grid([2], [0, 1], ['issuer'], ['expired root']),
   ...grid([2], [1, 2], ['issuer'], ['issuer for clients', 'foreign', 'foreign without root']),
+  ...grid([2], [1], ['issuer', 'root'], ['path too long', 'path long enough']),
+  ...grid([2], [1], ['issuer'], LIMITED),
+  ...grid(
+    [2],
+    [1],
+    ['root'],
+    ['name permitted', 'name not permitted', 'unknown critical extension'],
+  ),
+  ...grid([3], [1], ['leaf'], ['path too long', 'name not permitted']),
   ...grid([2], [0, 1], ['stranger'], ['foreign', 'foreign without root', 'intermediate']).map(
     relying,
   ),
@@ -170,6 +200,17 @@ const DNS_ROWS: DnsRow[] = [
   ['a resolver that does not validate, not matching', '2.1.1', 'warning', { ...DIRECT, ...tlsa(HOST, OTHER) }, {}, ['all']],
   ['a PKIX record alone', '3.1.3', 'warning', { ...DIRECT, ...tlsa(HOST, recordOf('1 1 1', 'leaf', 'intermediate')) }],
 ]
+
+describe('DANE and the name in SNI', () => {
+  it('is the name of the TLSA records (RFC 7672, 8.1)', async () => {
+    const plain = issue({ issuer: undefined })
+    const byName = { [TARGET]: leaf }
+    const server = await startTlsServer({ ...plain, script: SMTP, byName })
+    const line = await checkDane({ port: server.port, records: { ...ALIAS, ...tlsa(TARGET) } })
+    await server.close()
+    expect([stateOf(line), line.summary]).toEqual(['good', line.summary])
+  })
+})
 
 describe('DANE and the states of DNSSEC', () => {
   it.each(DNS_ROWS)('%s (RFC 7672 %s): %s', async (...row) => {

@@ -1,10 +1,40 @@
 import * as fc from 'fast-check'
 import type { DnsFailure } from '../../src/net/dns.ts'
+import { createHash, X509Certificate } from 'node:crypto'
 import { rsaKey } from '../diagnostics/mail-domain.ts'
+import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
 import type { Records } from '../servers/dns-records.ts'
 
 /** A zone of a domain as people publish it, with mistakes, and queries that fail. */
-export type RandomZone = { domain: string; records: Records; failures: Record<string, DnsFailure> }
+export type RandomZone = {
+  domain: string
+  records: Records
+  failures: Record<string, DnsFailure>
+  /** Whether DNSSEC secures all of it. */
+  isSigned: boolean
+  /** What answers on port 25 of its mail servers. */
+  server: ServerKind
+}
+
+/** Nothing, a server without TLS, one with a certificate for its name, or with another one. */
+export type ServerKind = 'closed' | 'plain' | 'valid' | 'self-signed'
+
+export const { root, intermediate } = makeAuthority()
+const altNames = ['example.com', '*.example.com', 'shop.example.com', '*.shop.example.com']
+export const CERTIFICATES = {
+  valid: makeCertificate({
+    subject: '/CN=mail',
+    altNames: altNames.map((name) => `DNS:${name}`),
+    issuer: intermediate,
+  }),
+  'self-signed': makeCertificate({ subject: '/CN=other.test', altNames: ['DNS:other.test'] }),
+}
+
+/** The data of a TLSA record about the key of a certificate. */
+function tlsaOf(parts: string, { cert }: { cert: string }): string {
+  const key = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' })
+  return `${parts} 1 1 ${createHash('sha256').update(key).digest('hex')}`
+}
 
 const [KEY, SMALL, TINY] = [rsaKey(2048), rsaKey(1024), rsaKey(512)]
 const ORGANIZATION = 'example.com'
@@ -42,6 +72,16 @@ const spf: string[][] = [
   ['v=spf1 mx'],
   ['v=spf1 redirect=_spf.example.net'],
   ['v=spf1 mx x=y -all'],
+  ['v=spf1 +all'],
+  ['v=spf1 mx +all'],
+  ['v=spf1 include:_all.example.net -all'],
+  ['v=spf1 redirect=_all.example.net'],
+  ['v=spf1 mx -include:_all.example.net ~all'],
+  ['v=spf1 ip4:0.0.0.0/0 -all'],
+  ['v=spf1 mx/0 -all'],
+  ['v=spf1 exists:%{h} -all'],
+  ['v=spf1 ?all -all'],
+  ['v=spf1 mx a:dead.example -all'],
 ]
 
 const dmarc: string[][] = [
@@ -161,6 +201,19 @@ const others: Records[][] = [
   ),
 ]
 
+const tlsa = (...records: string[]) => ({ '_25._tcp.mx.DOMAIN TLSA': records })
+const dane: Records[] = [
+  {},
+  {},
+  tlsa(tlsaOf('3', CERTIFICATES.valid)),
+  tlsa(tlsaOf('3', CERTIFICATES['self-signed'])),
+  tlsa(tlsaOf('2', intermediate)),
+  tlsa(tlsaOf('2', root)),
+  tlsa(tlsaOf('3', root), tlsaOf('3', CERTIFICATES.valid)),
+  tlsa(tlsaOf('1', CERTIFICATES.valid)),
+  { '*.DOMAIN TLSA': [tlsaOf('3', CERTIFICATES.valid)] },
+]
+
 const failing = [
   'DOMAIN MX',
   '_dmarc.DOMAIN TXT',
@@ -181,28 +234,38 @@ export const zones: fc.Arbitrary<RandomZone> = fc
     dmarc: fc.constantFrom(...dmarc),
     above: fc.constantFrom(...dmarc),
     dkim: fc.constantFrom(...dkim),
+    dane: fc.constantFrom(...dane),
+    isSigned: fc.boolean(),
+    server: fc.constantFrom('closed', 'closed', 'plain', 'valid', 'self-signed'),
     others: fc.tuple(...others.map((variants) => fc.constantFrom(...variants))),
     failures: fc.oneof(
       { weight: 4, arbitrary: fc.constant<string[]>([]) },
       { weight: 1, arbitrary: fc.subarray(failing, { minLength: 1, maxLength: 2 }) },
     ),
   })
-  .map(({ domain, above, failures, ...wish }) => {
+  .map(({ domain, above, failures, isSigned, server, ...wish }): RandomZone => {
     const records: Records = {
+      '. SOA': ['a.root. b.root. 1 2 3 4 5'],
       'example.com NS': ['ns.example.net'],
       [`${domain} SOA`]: ['ns.example.net hostmaster.example.com 1 2 3 4 5'],
       '_spf.example.net TXT': ['v=spf1 ip4:127.0.0.9 -all'],
+      '_all.example.net TXT': ['v=spf1 +all'],
       'other.example MX': ['10 mx.other.example'],
       ...(domain === ORGANIZATION ? {} : withTexts('_dmarc.example.com TXT', above)),
-      ...Object.assign({}, wish.receiving, wish.dkim, ...wish.others),
+      ...Object.assign({}, wish.receiving, wish.dkim, wish.dane, ...wish.others),
       ...withTexts('DOMAIN TXT', wish.spf),
       ...withTexts('_dmarc.DOMAIN TXT', wish.dmarc),
     }
     return {
       domain,
       records: named(records, domain),
+      isSigned,
+      server,
       failures: Object.fromEntries(
-        failures.map((key) => [key.replaceAll('DOMAIN', domain), 'SERVFAIL' as const]),
+        [...failures, 'dead.example *'].map((key) => [
+          key.replaceAll('DOMAIN', domain),
+          'SERVFAIL' as const,
+        ]),
       ),
     }
   })

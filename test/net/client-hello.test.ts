@@ -1,5 +1,12 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { connect } from 'node:tls'
+import tls, {
+  connect,
+  getCACertificates,
+  setDefaultCACertificates,
+  type PeerCertificate,
+} from 'node:tls'
+import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGuardedFetch } from '../../src/net/http/guarded-fetch.ts'
 import { askService } from '../../src/net/http/event-stream.ts'
@@ -13,9 +20,9 @@ import { STARTTLS } from '../../src/net/tls/starttls.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { openS3Store } from '../../src/store/archive/s3-store.ts'
 import { mapResolver } from '../resolver.ts'
-import { makeCertificate } from '../servers/certificates.ts'
+import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
 import { listen, type Listening } from '../servers/listen.ts'
-import { startTlsServer, type TcpServer } from '../servers/tls.ts'
+import { SCRIPTS, startTlsServer, type TcpServer } from '../servers/tls.ts'
 
 /** Some mail servers hang at records that do not fit into one packet. */
 const SHORT_BYTES = 512
@@ -159,7 +166,96 @@ describe('the first ClientHello', () => {
 
   it('is that of each process: the service and the command line', () => {
     for (const entry of ['src/app.ts', 'src/cli/main.ts'])
-      expect(readFileSync(entry, 'utf8')).toMatch(/^import '.*\/tls\/short-hello\.ts'$/m)
+      expect(readFileSync(entry, 'utf8')).toMatch(/^import '.*\/tls\/defaults\.ts'$/m)
+  })
+})
+
+/** As a mail server and a database, for any client. */
+const STARTED = {
+  smtp: {
+    greeting: '220 mail ESMTP\r\n',
+    replies: [
+      { to: /^EHLO /, say: '250 STARTTLS\r\n' },
+      { to: /^STARTTLS/, say: '220 go ahead\r\n', upgrade: true as const },
+    ],
+  },
+  postgres: SCRIPTS.postgres,
+}
+
+type Ports = Record<'tls' | keyof typeof STARTED, number>
+
+/** Connections to a host whose certificate is verified, by libraries that check names themselves. */
+const VERIFIED: [string, (host: string, ports: Ports) => Promise<unknown>][] = [
+  ['a request of ours', (host, { tls }) => createGuardedFetch(deps, 30_000)(urlOf(host, tls), {})],
+  ['a policy file', (host, { tls }) => getSmall(new URL(urlOf(host, tls)), deps, signal)],
+  ['a forwarded webhook', (host, { tls }) => forward(new URL(urlOf(host, tls)), sent, signal)],
+  ['fetch', (host, { tls }) => fetch(urlOf(host, tls), { signal })],
+  [
+    'IMAP',
+    (host, { tls: port }) => {
+      const named = { host, servername: host, addresses: [address] }
+      return signIn({ target: named, port, secure: true, user: 'a', password: 'b' }, signal)
+    },
+  ],
+  ['a mail over TLS', (host, { tls }) => mailTo(`smtps://${host}:${tls}`)],
+  ['a mail with STARTTLS', (host, { smtp }) => mailTo(`smtp://${host}:${smtp}?requireTLS=true`)],
+  [
+    'PostgreSQL',
+    async (host, { postgres }) => {
+      const url = `postgres://a:b@${host}:${postgres}/c?sslmode=verify-full`
+      const { pool, close } = openDatabase(url)
+      await pool.query('select 1').finally(() => void close())
+    },
+  ],
+]
+const urlOf = (host: string, port: number) => `https://${host}:${port}/`
+const mailTo = (smtpUrl: string) =>
+  sendMail({ smtpUrl, from: 'a@a.test' }, { to: 'b@b.test', subject: 's', text: 't' }, signal)
+
+describe('the name in a certificate (RFC 9525, 6)', () => {
+  const before = getCACertificates('default')
+  const { root } = makeAuthority()
+  const opened: TcpServer[] = []
+  let ports: Ports
+  beforeAll(async () => {
+    setDefaultCACertificates([...before, root.cert])
+    const pem = makeCertificate({ subject: '/CN=localhost', issuer: root })
+    const tls = await startTlsServer(pem)
+    const smtp = await startTlsServer({ ...pem, script: STARTED.smtp })
+    const postgres = await startTlsServer({ ...pem, script: STARTED.postgres })
+    opened.push(tls, smtp, postgres)
+    ports = { tls: tls.port, smtp: smtp.port, postgres: postgres.port }
+  })
+  afterAll(async () => {
+    setDefaultCACertificates(before)
+    await Promise.all(opened.map((server) => server.close()))
+  })
+
+  it.each(VERIFIED)('counts for %s, and the common name does not', async (_what, open) => {
+    const error: unknown = await open('localhost', ports).catch((thrown: unknown) => thrown)
+    expect(inspect(error, { depth: 9 })).toContain('certificate is not for localhost')
+  })
+
+  const { raw } = new X509Certificate(
+    makeCertificate({
+      subject: '/CN=cn.name.test',
+      altNames: ['DNS:*.whole.test', 'DNS:w*.part.test', 'DNS:own.test', 'IP:192.0.2.1'],
+    }).cert,
+  )
+  it.each([
+    ['own.test', true],
+    ['own.test.', true],
+    ['OWN.test', true],
+    ['one.whole.test', true],
+    ['192.0.2.1', true],
+    ['whole.test', false],
+    ['two.one.whole.test', false],
+    ['www.part.test', false],
+    ['cn.name.test', false],
+    ['192.0.2.2', false],
+  ])('is for %s: %s', (host, isFor) => {
+    const found = tls.checkServerIdentity(host, { raw } as PeerCertificate)
+    expect(found === undefined).toBe(isFor)
   })
 })
 

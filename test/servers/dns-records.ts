@@ -34,8 +34,14 @@ export function findAnswer(
 }
 
 function keyOf(key: string): string {
-  const [owner = '', type = ''] = key.split(' ')
+  const [owner, type] = ownerAndType(key)
   return `${owner.toLowerCase()} ${type}`
+}
+
+/** A name may contain spaces. */
+function ownerAndType(key: string): [string, string] {
+  const at = key.lastIndexOf(' ')
+  return [key.slice(0, at), key.slice(at + 1)]
 }
 
 /**
@@ -43,7 +49,7 @@ function keyOf(key: string): string {
  * name.
  */
 function sourceOf(index: Map<string, unknown>, name: string): string | null {
-  const owners = [...index.keys()].map((key) => key.split(' ')[0] as string)
+  const owners = [...index.keys()].map((key) => ownerAndType(key)[0])
   const exists = (candidate: string) =>
     owners.some((owner) => owner === candidate || owner.endsWith(`.${candidate}`))
   if (exists(name)) return name
@@ -55,7 +61,7 @@ function sourceOf(index: Map<string, unknown>, name: string): string | null {
 
 /** `parseRecord('example.test MX', '10 mx.example.test', 300)`. */
 export function parseRecord(key: string, text: RecordText, ttl: number): Answer {
-  const [name = '', type = ''] = key.split(' ')
+  const [name, type] = ownerAndType(key)
   return { name, type, ttl, class: 'IN', data: dataOf(type, text) } as Answer
 }
 

@@ -1,6 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { createSecureContext, TLSSocket, type SecureContextOptions } from 'node:tls'
+import {
+  createSecureContext,
+  TLSSocket,
+  type SecureContextOptions,
+  type TLSSocketOptions,
+} from 'node:tls'
 import type { StartTls } from '../../src/net/tls/starttls.ts'
 
 export type TcpServer = {
@@ -48,15 +53,25 @@ export const SCRIPTS: Record<StartTls, Script> = {
 
 /**
  * A TLS server on loopback, at once or behind a script. `cert` is the chain as it is sent.
- * @param options `port`: a free one without
+ * @param options `port`: a free one without; `byName`: other certificates by the name in SNI
  */
 export async function startTlsServer(
-  options: SecureContextOptions & { script?: Script; host?: string; port?: number },
+  options: SecureContextOptions & {
+    script?: Script
+    host?: string
+    port?: number
+    byName?: Record<string, SecureContextOptions>
+  },
 ): Promise<TcpServer> {
-  const { script, host = '127.0.0.1', port = 0, ...context } = options
+  const { script, host = '127.0.0.1', port = 0, byName = {}, ...context } = options
   const secureContext = createSecureContext(context)
+  const named = new Map(
+    Object.entries(byName).map(([name, own]) => [name, createSecureContext(own)] as const),
+  )
+  const SNICallback: TLSSocketOptions['SNICallback'] = (name, done) =>
+    done(null, named.get(name) ?? secureContext)
   const secure = (socket: Socket) => {
-    const secured = new TLSSocket(socket, { isServer: true, secureContext })
+    const secured = new TLSSocket(socket, { isServer: true, secureContext, SNICallback })
     secured.on('error', () => {}).resume()
   }
   return listen({ host, port }, (socket) =>

@@ -84,9 +84,15 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
     if (status !== 200) return { failure: `${url.href} returned HTTP status ${status}.` }
     return { policy: parseStsPolicy(body.toString()), contentType }
   } catch (error) {
-    if (error instanceof Fault) return { failure: error.message }
+    if (error instanceof Fault) return { failure: error.message, isOutOfReach: isOutOfReach(error) }
     throw error
   }
+}
+
+/** Whether a network on the way, and not the server, kept a connection from being made. */
+function isOutOfReach({ code, cause }: Fault): boolean {
+  const { code: reason = '' } = (cause ?? {}) as { code?: string }
+  return code === 'upstream_timeout' || /^E(?:HOSTUNREACH|NETUNREACH|ACCES|PERM)$/.test(reason)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net'
+import { isSpfRefusal } from '../../protocols/reports/aggregate-record.ts'
 import type { SOURCE_VERDICTS } from '../shapes.ts'
 import type { SourceRow } from '../summary/store.ts'
 import type { EnvelopeSeen, Identities, SignerSeen } from './identities.ts'
@@ -46,11 +47,32 @@ export function adviseOnSource(
     verdict: source.group === 'failing' ? 'failing' : 'partly',
     sentence: `${share}: neither DKIM nor SPF aligned with ${domain}.`,
     steps: [dkimStep(domain, failed), spfStep(domain, address, failed)],
-    otherwise:
-      source.group === 'failing'
-        ? 'This sender is spoofing your domain. No setup is needed: with p=reject, receivers block it.'
-        : 'A service that may send for you also lets other customers send as your domain. Report this to its operator.',
+    otherwise: undecided(domain, failed) ?? STRANGERS[source.group],
   }
+}
+
+const STRANGERS = {
+  failing:
+    'This sender is spoofing your domain. No setup is needed: with p=reject, receivers block it.',
+  'partly-aligned':
+    'A service that may send for you also lets other customers send as your domain. Report this to its operator.',
+}
+
+/** What says nothing of a message: the receiver could not evaluate it (RFC 8601, 2.7). */
+const UNDECIDED = { dkim: ['temperror', 'permerror', 'neutral'], spf: ['temperror', 'permerror'] }
+
+/**
+ * What applies where receivers could not evaluate messages that claim to be from the domain: they
+ * may be genuine. Null where they evaluated all of them.
+ */
+function undecided(domain: string, { signers, envelopes }: Identities): string | null {
+  const results = [
+    ...signers.filter(({ own, result }) => own && UNDECIDED.dkim.includes(result)),
+    ...envelopes.filter(({ own, result }) => own && UNDECIDED.spf.includes(result)),
+  ].map(({ result }) => result)
+  if (results.length === 0) return null
+  const named = [...new Set(results)].toSorted().join(', ')
+  return `The reports do not show whether this sender is spoofing ${domain}: receivers could not evaluate its messages (${named}).`
 }
 
 function ofAligned(
@@ -204,18 +226,9 @@ function spfStep(domain: string, address: string, { envelopes, inexact }: Identi
 /** What a result other than `pass` says of the record (RFC 7208, 2.6; RFC 8601, 2.7.2). */
 type SpfFailure = 'refused' | 'broken' | 'missing' | 'unknown'
 
-const SPF_FAILURES = new Map<string, SpfFailure>([
-  ['fail', 'refused'],
-  // No word of an RFC, but reporters write it.
-  ['hardfail', 'refused'],
-  ['softfail', 'refused'],
-  ['neutral', 'refused'],
-  ['permerror', 'broken'],
-  ['none', 'missing'],
-])
-
 function describeSpf({ result }: EnvelopeSeen): SpfFailure {
-  return SPF_FAILURES.get(result) ?? 'unknown'
+  if (isSpfRefusal(result)) return 'refused'
+  return result === 'permerror' ? 'broken' : result === 'none' ? 'missing' : 'unknown'
 }
 
 /**

@@ -11,6 +11,8 @@ export function createSelectors() {
     add({ count, authResults }: AggregateRecord): void {
       for (const { domain, selector, result } of authResults.dkim) {
         if (!domain || !selector || selector.length > 255 || domain.length > 255) continue
+        // RFC 8601, 2.7.1: `none` is a message that was not signed.
+        if (result === 'none') continue
         const key = `${domain} ${selector}`
         const known = seen.get(key) ?? { signer: domain, selector, messages: 0, passed: 0 }
         if (!seen.has(key) && seen.size === MAX_REPORT_SELECTORS) continue

@@ -1,3 +1,4 @@
+import { isSpfRefusal } from '../../protocols/reports/aggregate-record.ts'
 import { isAligned, type AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { MAX_SPREAD_DAYS } from '../limits.ts'
@@ -75,9 +76,9 @@ function isForwarded(record: AggregateRecord): boolean {
     return false
   const ours = registeredDomain(identifiers.headerFrom)
   return authResults.spf.some(
-    ({ domain, result }) =>
-      result !== 'pass' &&
-      result !== 'none' &&
+    ({ domain, scope, result }) =>
+      scope !== 'helo' &&
+      isSpfRefusal(result) &&
       domain !== null &&
       ours !== null &&
       registeredDomain(domain) === ours,

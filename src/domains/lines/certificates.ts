@@ -13,9 +13,9 @@ import type { LineName, LineState } from '../shapes.ts'
 import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
 
 /**
- * Why a connection gave no certificate. `closed`: nothing listens. `no-tls`: a server without
- * usable TLS. `not-served`: it refused us before that. `not-reached`: no answer, which may be a
- * firewall here or there.
+ * Why a connection gave no certificate. `closed`: it was refused. `no-tls`: a server without usable
+ * TLS. `not-served`: it refused us before that. `not-reached`: no answer, which may be a firewall
+ * here or there.
  */
 type Obstacle = 'closed' | 'no-tls' | 'not-served' | 'not-reached'
 
@@ -58,22 +58,26 @@ async function checkService(
     return { state: 'unknown', summary: `${found.failure} could not be looked up.` }
   if ('isDeclined' in found)
     return unused(`The domain offers no ${what}: the target of its SRV record is “.”.`)
-  const { hosts } = found
+  const { hosts, isAnnounced } = found
   if (hosts.length === 0) return unused(`The domain has no ${what}.`)
   const isEnforced = service === 'smtp' && (await enforcesTls(context))
   const probed = hosts.slice(0, MAX_PROBED_HOSTS)
-  const findings = await Promise.all(
-    probed.map(async (host) => {
-      const result = await context.probe(host, service)
-      return 'facts' in result
-        ? evaluateFacts(host, result.facts, { service, isEnforced })
-        : evaluateFault(host, result.fault, service)
-    }),
-  )
+  // A refusal is evaluated when all have answered: they show whether it is that of the server.
+  const results = await Promise.all(probed.map((host) => context.probe(host, service)))
+  const findings = probed.map((host, index) => {
+    const result = results[index] as Probe
+    return 'facts' in result
+      ? evaluateFacts(host, result.facts, { service, isEnforced })
+      : evaluateFault(host, result.fault, service, context)
+  })
   const isOptional = service !== 'smtp'
   const { port } = SERVICES[service]
-  if (isOptional && findings.every(({ obstacle }) => obstacle === 'closed'))
-    return unused(`No ${what} answers on port ${port} of ${joinItems(probed, 4)}.`)
+  if (isOptional && findings.every(({ obstacle }) => obstacle === 'closed')) {
+    const absent = `No ${what} answers on port ${port} of ${joinItems(probed, 4)}`
+    return isAnnounced
+      ? { state: 'warning', summary: `${absent}, which the domain announces in an SRV record.` }
+      : unused(`${absent}.`)
+  }
   return summarize(findings, hosts.length - probed.length, port)
 }
 
@@ -100,7 +104,7 @@ function summarize(findings: Finding[], omitted: number, port: number): LineResu
   }
 }
 
-type Hosts = { hosts: string[] } | { isDeclined: true } | { failure: string }
+type Hosts = { hosts: string[]; isAnnounced?: boolean } | { isDeclined: true } | { failure: string }
 
 async function hostsOf(service: ServiceName, context: DomainContext): Promise<Hosts> {
   const { name } = context
@@ -138,7 +142,7 @@ async function announcedHosts(service: ServiceName, context: DomainContext): Pro
   const hosts = records
     .filter(({ port, host }) => port === SERVICES[service].port && host !== '')
     .map(({ host }) => host)
-  return { hosts: [...new Set(hosts)] }
+  return { hosts: [...new Set(hosts)], isAnnounced: hosts.length > 0 }
 }
 
 /** Whether senders insist on a valid certificate (MTA-STS in mode `enforce`). */
@@ -187,12 +191,25 @@ const STATES: Record<Obstacle, LineState> = {
   'not-reached': 'unknown',
 }
 
-function evaluateFault(host: string, fault: Fault, service: ServiceName): Finding {
-  const obstacle = obstacleOf(fault)
-  const blocked =
-    obstacle === 'not-reached' && service === 'smtp'
-      ? ' Many networks block outgoing connections to port 25.'
-      : ''
+/**
+ * One rule for every way in which a connection fails: only what the server itself answered tells
+ * something about it, on a way that is known to be open. Providers that block port 25 answer with a
+ * refusal, too.
+ */
+function evaluateFault(
+  host: string,
+  fault: Fault,
+  service: ServiceName,
+  context: DomainContext,
+): Finding {
+  const { code, address } = (fault.cause ?? {}) as { code?: string; address?: string }
+  const found = obstacleOf(fault)
+  const isBlocked =
+    service === 'smtp' &&
+    (found === 'closed' || (found === 'not-reached' && code !== undefined)) &&
+    !context.isSmtpOpen(address)
+  const obstacle = isBlocked ? 'not-reached' : found
+  const blocked = isBlocked ? ' Many networks block outgoing connections to port 25.' : ''
   return {
     host,
     obstacle,

@@ -62,9 +62,10 @@ async function checkHost(mailHost: MailHost, context: DomainContext): Promise<Fi
   const lookup = await lookUpTlsa(mailHost, context)
   if (lookup === null) return null
   if ('failure' in lookup) return { ...lookup.failure, evidence: [], proposals: [] }
-  const probe = await context.probe(host, 'smtp')
-  const chain =
-    'facts' in probe ? await sentChain(probe.facts, lookup.records, host, context) : null
+  // RFC 7672, 8.1: the name in SNI is that of the TLSA records, also where it is a CNAME’s target.
+  const ask = { host, context, options: lookup.base === host ? {} : { servername: lookup.base } }
+  const probe = await context.probe(host, 'smtp', ask.options)
+  const chain = 'facts' in probe ? await sentChain(probe.facts, lookup.records, ask) : null
   const names = [...new Set([lookup.base, host, context.name])]
   const results = compareTlsa(lookup.records, chain ?? [], names)
   const verdict = chain
@@ -84,6 +85,8 @@ function haveNoMatch(results: TlsaResult[]): boolean {
   return statuses.has('mismatched') && !statuses.has('matched')
 }
 
+type Asked = { host: string; context: DomainContext; options: { servername?: string } }
+
 /**
  * The certificates that the server sent. The root of `chain` may be from our own store instead,
  * where senders do not look for it (RFC 7672, 3.1.2). A handshake without our roots shows it.
@@ -91,12 +94,11 @@ function haveNoMatch(results: TlsaResult[]): boolean {
 async function sentChain(
   { chain }: TlsFacts,
   records: readonly TlsaRecord[],
-  host: string,
-  context: DomainContext,
+  { host, context, options }: Asked,
 ): Promise<CertificateFacts[] | null> {
   const mayBeOurs = chain.length > 1 && chain.at(-1)?.isSelfIssued
   if (!mayBeOurs || !records.some(({ usage }) => usage === DANE_TA)) return chain
-  const again = await context.probe(host, 'smtp', { withoutRoots: true })
+  const again = await context.probe(host, 'smtp', { ...options, withoutRoots: true })
   if ('fault' in again) return null
   const { chain: sent, trustError } = again.facts
   // Node loses a root that was sent before its issuer; the code shows it.

@@ -4,6 +4,7 @@ import { adviceOnDmarc } from '../../protocols/dmarc/dmarc-advice.ts'
 import type { DmarcDiscovery } from '../../protocols/dmarc/dmarc-discovery.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { dmarcProposals } from '../fixes/dmarc-fix.ts'
+import type { LineState } from '../shapes.ts'
 import { messagesOf, stateOfAdvice, worstOf, type Line, type LineResult } from './line.ts'
 
 export const dmarcLine: Line = { name: 'dmarc', title: 'DMARC', check: checkDmarc }
@@ -19,24 +20,23 @@ async function checkDmarc(context: DomainContext): Promise<LineResult> {
   const advice = sortBySeverity(adviceOnDmarc({ ...about, texts: own.texts, registeredDomain }))
   const reportEmail = await reportEmailOf(context)
   const proposals = dmarcProposals({ ...about, advice, reportEmail })
-  const evidence = dmarc.steps
-    .flatMap((step) =>
-      step.records.map(({ text }) => ({ name: `_dmarc.${step.domain} TXT`, text })),
+  const evidenceOf = (state: LineState) =>
+    dmarc.steps.flatMap(({ domain, records }) =>
+      records.map(({ text }) => ({ label: `_dmarc.${domain} TXT`, value: text, state })),
     )
-    .map(({ name, text }) => ({ label: name, value: text, state: 'good' as const }))
   if (dmarc.error)
     return {
       state: 'unknown',
       summary: mailAuth.unknownDmarc(dmarc.error),
       details: messagesOf(advice),
-      evidence,
+      evidence: evidenceOf('unknown'),
     }
   // Monitoring alone protects nobody’s name, although it is a valid record.
   const isOpen = dmarc.record !== null && dmarc.effectivePolicy === 'none'
   const state = worstOf([stateOfAdvice(advice), ...(isOpen ? ['warning' as const] : [])])
   const summary = stateOfAdvice(advice) === 'good' ? summaryOf(dmarc) : (advice[0]?.message ?? '')
   const details = messagesOf(advice).filter((message) => message !== summary)
-  return { state, summary, details, evidence, proposals }
+  return { state, summary, details, evidence: evidenceOf(state), proposals }
 }
 
 /** The policy of a record without problems. */

@@ -22,7 +22,9 @@ async function checkMtaSts(context: DomainContext): Promise<LineResult> {
   if (found.error) return unanswered('The MTA-STS record', found.error)
   const advice = sortBySeverity(adviceOnMtaSts({ domain, found, fetched, exchanges, now }))
   const isPublished = found.texts.some((text) => parseStsRecord(text))
-  const state = stateOfAdvice(advice)
+  const isUnknown = fetched !== null && 'isOutOfReach' in fetched && fetched.isOutOfReach === true
+  const severest = stateOfAdvice(advice)
+  const state = isUnknown && severest !== 'bad' ? 'unknown' : severest
   if (!isPublished && state === 'good')
     return unused('The domain does not use MTA-STS.', messagesOf(advice))
   const published = found.texts.filter((text) => /^\W*v\s*=\s*STS/i.test(text.slice(0, 40)))

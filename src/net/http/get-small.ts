@@ -8,7 +8,6 @@ import { VERSION } from '../../version.ts'
 import { parseHost } from '../address.ts'
 import type { Resolver } from '../dns.ts'
 import { checkTarget, openSocket, type Target } from '../guard.ts'
-import { createIdentityCheck } from '../tls/server-identity.ts'
 
 /** Bytes of a body; the files we fetch have a few hundred. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -37,7 +36,7 @@ export async function getSmall(
   const target = await checkTarget(parseHost(url.hostname, 'url'), deps, signal)
   const socket = await openSocket(target, Number(url.port || 443), signal)
   try {
-    const secured = await secure(socket, target, signal, { isStrict: true })
+    const secured = await secure(socket, target, signal)
     return await get(url, secured, { target, accept }, signal)
   } catch (error) {
     throw faultOf(error, target, signal)
@@ -46,15 +45,11 @@ export async function getSmall(
   }
 }
 
-/**
- * TLS on a connection that is open, with a certificate that is good for its host. `isStrict`: not
- * only by its common name.
- */
+/** TLS on a connection that is open, with a certificate that is good for its host. */
 export async function secure(
   socket: Socket,
   target: Target,
   signal: AbortSignal,
-  { isStrict } = { isStrict: false },
 ): Promise<TLSSocket> {
   // Later errors are emitted by the response; without listeners they would end the process.
   socket.on('error', () => {})
@@ -63,7 +58,6 @@ export async function secure(
     servername: target.servername,
     host: target.host,
     ALPNProtocols: ['http/1.1'],
-    checkServerIdentity: createIdentityCheck(isStrict),
   })
   secured.on('error', () => {})
   await once(secured, 'secureConnect', { signal })

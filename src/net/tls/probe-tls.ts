@@ -5,6 +5,7 @@ import { Fault, messageOf } from '../../errors.ts'
 import { onAbort } from '../abort.ts'
 import { chainOf, type CertificateFacts } from './certificate.ts'
 import { upstreamRejected } from './conversation.ts'
+import { canonical } from '../address.ts'
 import { openSocket, type Target } from '../guard.ts'
 import { matchName } from './server-identity.ts'
 import { trustedPath } from './trusted-path.ts'
@@ -27,7 +28,7 @@ export type TlsFacts = {
   trustErrorText: string | null
   /** Whether the certificate is for the host that was asked for. */
   hostnameMatches: boolean
-  /** The host is only in the common name, which RFC 9525, 2 and MTA-STS do not accept. */
+  /** The host is only in the common name, which RFC 9525, 2, MTA-STS and we do not accept. */
   isCommonNameOnly: boolean
   /** The leaf first; never empty. */
   chain: [CertificateFacts, ...CertificateFacts[]]
@@ -45,6 +46,8 @@ export type TlsProbe = {
   target: Target
   port: number
   starttls?: StartTls | undefined
+  /** Called with the address once it has accepted the connection. */
+  onConnected?: ((address: string) => void) | undefined
   /** Trusts no root. */
   withoutRoots?: boolean | undefined
   signal: AbortSignal
@@ -100,6 +103,7 @@ async function handshake(probe: TlsProbe, { isOutdated, options }: Attempt): Pro
   // Its errors reach us through the conversation or through TLS; without a listener they would end
   // the process.
   socket.on('error', () => {})
+  probe.onConnected?.(canonical(socket.remoteAddress ?? ''))
   try {
     if (starttls) await startTls(starttls, socket, signal)
     const started = performance.now()

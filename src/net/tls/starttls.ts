@@ -1,4 +1,5 @@
 import { isIPv6, type Socket } from 'node:net'
+import { berLength, elements } from './ber.ts'
 import { startConversation, upstreamRejected, type Conversation } from './conversation.ts'
 
 /** Protocols in which TLS begins after a plain greeting. */
@@ -121,7 +122,7 @@ async function postgres(talk: Conversation): Promise<void> {
 async function ldap(talk: Conversation): Promise<void> {
   const oid = Buffer.from('1.3.6.1.4.1.1466.20037')
   talk.send(ber(0x30, ber(0x02, Uint8Array.of(1)), ber(0x77, ber(0x80, oid))))
-  const message = elements(await talk.readUnit(berLength))[0]
+  const message = elements(await talk.readUnit(ldapLength))[0]
   const response = elements(message?.value).find((element) => element.tag === 0x78)
   const [code, , words] = elements(response?.value)
   if (code?.value.length === 1 && code.value[0] === 0) return
@@ -133,27 +134,8 @@ function ber(tag: number, ...parts: Uint8Array[]): Buffer {
   return Buffer.concat([Uint8Array.of(tag, value.length), value])
 }
 
-/** Tag, length and value together, or null while the length is not all there. */
-function berLength(bytes: Uint8Array): number | null {
-  const first = bytes[1]
-  if (first === undefined) return null
-  if (first < 0x80) return 2 + first
-  const count = first & 0x7f
-  if (count === 0 || count > 4) throw upstreamRejected('The server does not speak LDAP.')
-  if (bytes.length < 2 + count) return null
-  return 2 + count + Buffer.from(bytes.subarray(2, 2 + count)).readUIntBE(0, count)
-}
-
-type Element = { tag: number; value: Buffer }
-
-function elements(bytes: Buffer = Buffer.alloc(0)): Element[] {
-  const found: Element[] = []
-  for (let rest = bytes; rest.length >= 2;) {
-    const length = berLength(rest)
-    if (length === null || length > rest.length) break
-    const header = 2 + ((rest[1] as number) < 0x80 ? 0 : (rest[1] as number) & 0x7f)
-    found.push({ tag: rest[0] as number, value: rest.subarray(header, length) })
-    rest = rest.subarray(length)
-  }
-  return found
+function ldapLength(bytes: Uint8Array): number | null {
+  const length = berLength(bytes)
+  if (Number.isNaN(length)) throw upstreamRejected('The server does not speak LDAP.')
+  return length
 }

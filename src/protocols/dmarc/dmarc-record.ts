@@ -138,7 +138,8 @@ function hostOf(uri: string): string | null {
     return URL.canParse(uri) ? new URL(uri).hostname || null : null
   const [address = ''] = rest.join(':').split('?')
   const at = address.lastIndexOf('@')
-  if (at < 1 || !/^[\x21-?A-~]+$/.test(address.slice(0, at))) return null
+  // A slash at the start is one of `mailto://`, not of the mailbox.
+  if (at < 1 || !/^(?!\/)[\x21-?A-~]+$/.test(address.slice(0, at))) return null
   return domainToASCII(address.slice(at + 1)).replace(/\.$/, '') || null
 }
 

@@ -128,7 +128,10 @@ export function matchesMx(pattern: string, host: string): boolean {
 }
 
 /** The policy file as it was fetched, or why it was not. */
-export type FetchedPolicy = { policy: StsPolicy; contentType: string | null } | { failure: string }
+export type FetchedPolicy =
+  | { policy: StsPolicy; contentType: string | null }
+  /** `isOutOfReach`: no answer of the server, which others may get. */
+  | { failure: string; isOutOfReach?: boolean }
 
 type About = {
   domain: string
@@ -190,6 +193,8 @@ function absence(domain: string): Advice {
 function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[]): Advice[] {
   const where = policyUrl(domain).href
   if ('failure' in fetched) {
+    if (fetched.isOutOfReach)
+      return [warning(`The MTA-STS policy could not be checked: ${fetched.failure}`)]
     return [
       error(
         `The MTA-STS policy could not be fetched, so senders without a cached copy do not apply it: ${fetched.failure}`,

@@ -49,7 +49,7 @@ function urisOf(tags: Tag[]): string[] {
 /** RFC 8460, 3: there are no size limits, and “!” in an address is written as %21. */
 function isReportUri(uri: string): boolean {
   if (!/^[\x21-\x7E]+$/.test(uri) || uri.includes('!')) return false
-  return /^mailto:[^@]+@[^@]+$/i.test(uri) || (/^https:\/\//i.test(uri) && URL.canParse(uri))
+  return /^mailto:(?!\/)[^@]+@[^@]+$/i.test(uri) || (/^https:\/\//i.test(uri) && URL.canParse(uri))
 }
 
 /** A text that looks like a record but is ignored by senders. */

@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { whyUntrusted } from './certificate-path.ts'
 
 /** A TLSA record (RFC 6698, 2.1). */
 export type TlsaRecord = {
@@ -119,30 +120,6 @@ function publicKeyOf(der: Buffer): KeyObject | null {
     return null
   }
 }
-
-const SERVER_PURPOSES = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0']
-
-/** Why a chain to its own trust anchor does not pass (RFC 7672, 3.1.2). Null when it does. */
-function whyUntrusted(path: readonly X509Certificate[], names: readonly string[]): string | null {
-  const [leaf, ...issuers] = path
-  if (!leaf) return 'the server sent no certificate'
-  // RFC 7672, 3.2.3: a wildcard is a whole label.
-  if (!names.some((name) => leaf.checkHost(name, { partialWildcards: false }) !== undefined))
-    return `the certificate is not for ${names[0]}`
-  const now = new Date()
-  const anchor = path.at(-1)
-  // As in OpenSSL, an intermediate certificate that is the anchor may have expired.
-  const dated = path.filter((link) => link === leaf || link !== anchor || isSelfIssued(link))
-  if (dated.some(({ validFromDate, validToDate }) => now < validFromDate || now > validToDate))
-    return 'a certificate of the chain is not valid now'
-  if (path.some(({ keyUsage }) => keyUsage && !SERVER_PURPOSES.some((id) => keyUsage.includes(id))))
-    return 'a certificate of the chain is not for servers'
-  if (issuers.some(({ ca }) => !ca)) return 'an issuer of the chain is not a certificate authority'
-  const isBroken = issuers.some((issuer, index) => !path[index]?.verify(issuer.publicKey))
-  return isBroken ? 'the signatures of the chain are not valid' : null
-}
-
-const isSelfIssued = ({ subject, issuer }: X509Certificate) => subject === issuer
 
 function whyUnusable({ usage, selector, matchingType, certificate }: TlsaRecord): string | null {
   if (usage !== DANE_TA && usage !== DANE_EE)

@@ -35,6 +35,17 @@ export type AggregateRecord = {
   }
 }
 
+/** `hardfail` is no word of an RFC, but reporters write it. */
+const SPF_REFUSALS = new Set(['fail', 'hardfail', 'softfail', 'neutral'])
+
+/**
+ * Whether a result says that the SPF record does not permit the address (RFC 7208, 2.6). `temperror`,
+ * `permerror` and `none` say that there was nothing to compare it with.
+ */
+export function isSpfRefusal(result: string | null): boolean {
+  return result !== null && SPF_REFUSALS.has(result)
+}
+
 /** @returns null for a record without a readable address or a count of at least 1 */
 export function readRecord(record: XmlElement): AggregateRecord | null {
   const row = childOf(record, 'row')

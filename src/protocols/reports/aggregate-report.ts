@@ -93,7 +93,7 @@ export async function readReport(
   return assemble(draft, { namespace, warnings })
 }
 
-const FEEDBACK = wanted('feedback', 'version', 'report_metadata', 'policy_published', 'record')
+const FEEDBACK = wanted('feedback', ['version'], ['report_metadata', 'policy_published', 'record'])
 
 /** The report as far as it was read. Of a duplicate section, the first counts. */
 type Draft = {
@@ -126,8 +126,8 @@ function assemble(
   { namespace, warnings }: Pick<AggregateReport, 'namespace' | 'warnings'>,
 ) {
   const { metadata, policy, version, records, skipped } = draft
-  if (!metadata) throw missing('report_metadata')
-  if (!policy) throw missing('policy_published')
+  if (!metadata) throw missing('report_metadata', warnings)
+  if (!policy) throw missing('policy_published', warnings)
   const report: AggregateReport = {
     ...readMetadata(metadata),
     policyPublished: readPolicy(policy),
@@ -141,8 +141,10 @@ function assemble(
   return report
 }
 
-function missing(name: string): Fault {
-  return new Fault('invalid_request', `The report has no valid <${name}> element.`)
+/** @param why errors of the XML, which may have hidden the element */
+function missing(name: string, why: string[] = []): Fault {
+  const sentences = [`The report has no valid <${name}> element.`, ...why]
+  return new Fault('invalid_request', sentences.join(' '))
 }
 
 function readMetadata(metadata: XmlElement) {

@@ -57,6 +57,8 @@ export const REPORT_LIMITS = {
   elementDepth: 20,
   /** Elements of one record: some two hundred DKIM results. */
   elements: 1_000,
+  /** Elements of records that are in an element which may never end; memory has them until then. */
+  misplaced: 20_000,
   /** Attributes of one element. */
   attributes: 50,
   /** Characters that the XML parser collects for one text, comment or attribute. */

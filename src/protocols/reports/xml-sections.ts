@@ -11,18 +11,24 @@ import { printable } from './report-values.ts'
  */
 export type XmlElement = { name: string; text: string; children: XmlElement[] }
 
-export type WantedSection = {
-  root: string
-  /** Finds its start in a text. */
-  start: RegExp
-  /** Children of the root to read; the rest is skipped. */
+/** Children of the root to read; the rest is skipped. */
+type Wanted = {
+  fields: ReadonlySet<string>
+  /** Those with children of their own: never in one another, nor in anything but the root. */
   sections: ReadonlySet<string>
 }
 
-export function wanted(root: string, ...sections: string[]): WantedSection {
+export type WantedSection = Wanted & {
+  root: string
+  /** Finds its start in a text. */
+  start: RegExp
+}
+
+export function wanted(root: string, fields: string[], sections: string[]): WantedSection {
   return {
     root,
     start: new RegExp(String.raw`<(?:[\w.-]{1,40}:)?${root}[\s/>]`),
+    fields: new Set(fields),
     sections: new Set(sections),
   }
 }
@@ -57,7 +63,7 @@ export type XmlDocuments = {
 /** Opens a file of XML. What follows a root is read only for the next one. */
 export function openDocuments(
   xml: AsyncIterable<Uint8Array> | Uint8Array,
-  { root, start, sections }: WantedSection,
+  { root, start, ...children }: WantedSection,
 ): XmlDocuments {
   const texts = withMarkedAmpersands(decodeText(slices(xml)))
   /** What is read but not parsed yet, and the line on which it begins. */
@@ -88,7 +94,7 @@ export function openDocuments(
   async function read(onSection: (section: XmlElement) => void | Promise<void>): Promise<Read> {
     state = 'broken'
     const ready: XmlElement[] = []
-    const reader = createReader(sections, line, (section) => ready.push(section))
+    const reader = createReader(children, line, (section) => ready.push(section))
     for (let text: string | null = rest; text !== null; text = await nextText()) {
       rest = reader.write(text)
       for (const section of ready) {
@@ -165,6 +171,9 @@ type Reader = {
 type Internals = { name: string; text: string; tags: { name: string }[]; closeTag(): void }
 const internals = SaxesParser.prototype as unknown as Internals
 
+/** The end tag that is being read: whatever else it ends has no end of its own. */
+let ending = ''
+
 /**
  * Skips the end of an element that is not open. The parser would close all that are open, the root
  * too, so that a stray tag would cost the rest of the report.
@@ -173,6 +182,7 @@ class ReportParser extends SaxesParser {}
 Object.defineProperty(ReportParser.prototype, 'closeTag', {
   value(this: Internals) {
     const { name, tags, text } = this
+    ending = name
     if (tags.some((tag) => tag.name === name)) return internals.closeTag.call(this)
     // An end without a name is an error that changes nothing but the text.
     this.name = ''
@@ -185,7 +195,7 @@ Object.defineProperty(ReportParser.prototype, 'closeTag', {
 const ROOT_CLOSED = new Error('The root is closed.')
 
 function createReader(
-  sections: ReadonlySet<string>,
+  { fields, sections }: Wanted,
   firstLine: number,
   onSection: (section: XmlElement) => void,
 ): Reader {
@@ -197,6 +207,10 @@ function createReader(
   const open: XmlElement[] = []
   let depth = 0
   let elements = 0
+  /** Sections in an element between them, which count if that never ends. */
+  let misplaced: XmlElement[] = []
+  let misplacedElements = 0
+  let isMisplaced = false
   let root: Root | undefined
   let isComplete = false
   /** Characters since the last tag or text, which the parser keeps in memory. */
@@ -210,13 +224,22 @@ function createReader(
     startElement(++depth)
     const name = localName(tag.name)
     const parent = open.at(-1)
-    if (!parent && !(depth === 2 && sections.has(name))) return
+    if (!parent && !sections.has(name) && !(depth === 2 && fields.has(name))) return
     elements = parent ? elements + 1 : 0
     limit(elements, 'elements', 'elements in one record')
+    isMisplaced = parent ? isMisplaced : depth > 2
+    if (isMisplaced)
+      limit(++misplacedElements, 'misplaced', 'elements of records that are not where they belong')
     const element = { name, text: '', children: [] }
     parent?.children.push(element)
     open.push(element)
   })
+  /** Without an end of its own, an element has swallowed the sections behind it. */
+  const finish = (section: XmlElement, hasEnd: boolean) => {
+    const found = hasEnd ? [section] : divide(section, sections)
+    if (depth === 2) return found.forEach(onSection)
+    misplaced.push(...found)
+  }
   const onText = (text: string) => {
     kept = 0
     const element = open.at(-1)
@@ -226,11 +249,17 @@ function createReader(
   }
   parser.on('text', onText)
   parser.on('cdata', onText)
-  parser.on('closetag', () => {
+  parser.on('closetag', ({ name, isSelfClosing }) => {
     kept = 0
     const element = open.pop()
+    const hasEnd = isSelfClosing || name === ending
     if (element) element.text = readable(element.text, blemish() !== null)
-    if (element && open.length === 0) onSection(element)
+    if (element && open.length === 0) finish(element, hasEnd)
+    if (depth === 2 && misplaced.length > 0) {
+      if (!hasEnd) misplaced.forEach(onSection)
+      misplaced = []
+      misplacedElements = 0
+    }
     isComplete = --depth === 0
     if (isComplete) throw ROOT_CLOSED
   })
@@ -254,12 +283,26 @@ function createReader(
   }
 }
 
+/** A section, and those within it, in their order. */
+function divide(section: XmlElement, sections: ReadonlySet<string>): XmlElement[] {
+  const found: XmlElement[] = []
+  const take = (element: XmlElement) => {
+    const [own, others] = [[], []] as [XmlElement[], XmlElement[]]
+    for (const child of element.children) (sections.has(child.name) ? others : own).push(child)
+    element.children = own
+    own.forEach(take)
+    found.push(...others.flatMap((other) => divide(other, sections)))
+  }
+  take(section)
+  return [section, ...found]
+}
+
 function readable(text: string, isBlemished: boolean): string {
   const whole = text.includes(AMPERSAND_MARK) ? text.replaceAll(AMPERSAND_MARK, '&') : text
   return (isBlemished ? printable(whole) : whole).trim()
 }
 
-type Limit = 'piece' | 'elementDepth' | 'elements' | 'attributes'
+type Limit = 'piece' | 'elementDepth' | 'elements' | 'misplaced' | 'attributes'
 
 /** Counts excesses of a hostile document, and its errors; the first error is kept. */
 function watch(parser: SaxesParser) {

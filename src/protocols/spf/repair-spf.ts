@@ -29,9 +29,9 @@ export function repairSpf(
   { open = [], dropsExplanation = false }: Wish = {},
 ): SpfRepair {
   if (texts.some(({ length }) => length > MAX_CHARACTERS)) return { value: null, unclear: [] }
-  const readings = texts.flatMap(readText)
-  const unclear = readings.flatMap(({ text, terms }) => (terms ? [] : [text]))
-  const terms = readings.flatMap((reading) => reading.terms ?? [])
+  const readings = texts.map(readText)
+  const termsOf = (reading: Reading[]) => reading.flatMap(({ terms }) => terms ?? [])
+  const terms = readings.flatMap(termsOf)
   const mechanisms = terms.filter((term) => term.kind === 'mechanism')
   const alls = mechanisms.filter(({ name }) => name === 'all')
   const permitsAnyone = (term: Mechanism) => open.includes(term.text) || isWide(term)
@@ -40,10 +40,18 @@ export function repairSpf(
   const keepsRedirect = texts.length === 1 && redirects.length === 1 && alls.length === 0
   const included = keepsRedirect ? [] : redirects.map((target) => `include:${target}`)
   const end = keepsRedirect ? `redirect=${redirects[0]}` : `${strictest(alls)}all`
-  const [explanation] = valuesOf(terms, 'exp')
+  const [explanation, ...explanations] = new Set(valuesOf(terms, 'exp'))
+  const unclear = [
+    ...readings.flat().flatMap(({ text, terms: read }) => (read ? [] : [text])),
+    ...explanations.map((value) => `exp=${value}`),
+  ]
   const others = terms.filter((term) => term.kind === 'modifier' && isReporting(term))
   const permitted = senders.filter(({ qualifier }) => qualifier === '+').length + redirects.length
-  const forbidsAlready = alls.some(({ qualifier }) => qualifier === '-' || qualifier === '~')
+  // Of a record, the first all counts.
+  const forbidsAlready = readings.every((reading) => {
+    const first = termsOf(reading).find(({ name }) => name === 'all')
+    return first?.kind === 'mechanism' && /[-~]/.test(first.qualifier)
+  })
   const losesAll = mechanisms.some((term) => namesNothing(term) || isPlusAll(term))
   // Whoever puts all first may mean to forbid the rest.
   const isForbidden = texts.length === 1 && mechanisms[0]?.name === 'all' && senders.length > 0

@@ -295,7 +295,8 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
 }
 
 /** Advice for the domain’s own record and for included ones. */
-function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: SpfNode): Advice[] {
+function nodeAdvice(node: SpfNode): Advice[] {
+  const { domain, crowded, failed, error: failure, via, voids, record } = node
   const advice = crowded.map((host) =>
     error(
       `${host} has more than ${MX_LIMIT} mail servers, the limit for an mx mechanism (RFC 7208, 4.6.4).`,
@@ -307,6 +308,14 @@ function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: Spf
         `\`${shorten(String(via))}\` could not be looked up (${failure}), so the lookup counts may be too low.`,
       ),
     )
+  if (failed.length > 0) {
+    const what = joinItems(failed.map((term) => `\`${shorten(term)}\``))
+    advice.push(
+      warning(
+        `The hosts of ${what} could not be looked up. Receivers may get no result (temperror).`,
+      ),
+    )
+  }
   if (record && voids.length > 0) {
     advice.push(
       info(`The SPF record of ${domain} refers to names without records: ${joinItems(voids)}.`),

@@ -39,6 +39,8 @@ export type SpfNode = {
   lookups: number
   /** Names that were looked up for its terms and gave nothing. */
   voids: string[]
+  /** Terms whose hosts could not be looked up. */
+  failed: string[]
   /** Names with more mail servers than an `mx` may lead to. */
   crowded: string[]
   /**
@@ -138,8 +140,8 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     if (isKnown && found.length + exchanges.length === 0) node.voids.push(host)
     if (exchanges.length > MX_LIMIT) node.crowded.push(host)
     const below = await Promise.all(exchanges.slice(0, MX_LIMIT).map(addressesOf))
-    if (isKnown && !below.includes(null))
-      node.addresses.set(term, [...found, ...below.flatMap((one) => one ?? [])])
+    if (!isKnown || below.includes(null)) node.failed.push(term.text)
+    else node.addresses.set(term, [...found, ...below.flatMap((one) => one ?? [])])
   }
 
   async function addressesOf(host: string): Promise<string[] | null> {
@@ -172,6 +174,7 @@ function emptyNode(domain: string, via: string | null): SpfNode {
     error: null,
     lookups: 0,
     voids: [],
+    failed: [],
     crowded: [],
     addresses: new Map(),
     explanation: null,
