@@ -70,7 +70,7 @@ export class ImapLost extends Error {
 
 const KIND_BY_CODE: Record<string, RefusalKind> = {
   THROTTLED: 'throttled',
-  LIMIT: 'busy',
+  LIMIT: 'throttled',
   INUSE: 'busy',
   UNAVAILABLE: 'busy',
   SERVERBUG: 'other',
@@ -92,8 +92,7 @@ const KIND_BY_CODE: Record<string, RefusalKind> = {
  * Texts that are more specific than the code beside them, or have no code. The first match wins.
  */
 const KIND_BY_TEXT: readonly (readonly [RegExp, RefusalKind])[] = [
-  // `[LIMIT]` stands for any limit, including the number of keywords (RFC 9051, 7.1). Without such
-  // words, it may be about one message or folder.
+  // `[LIMIT]` stands for any limit, including the number of keywords (RFC 9051, 7.1).
   [/\b(?:keyword|flag)s?\b/i, 'other'],
   // `Request is throttled. Suggested Backoff Time: 299609 milliseconds` (Exchange Online).
   [/throttl|backoff time|rate limit|too many (?:requests|commands)|bandwidth limit/i, 'throttled'],
