@@ -239,6 +239,7 @@ describe('a synchronization at whose source most messages disappeared', () => {
     })
     await page.request.put(`/api/v1/imap/migrate/${migrationId}/sync`, { data: sync, headers })
     await page.getByText('3 copies: more than half of a folder disappeared at once').waitFor()
+    await page.getByText('The only message is copied and verified.').waitFor()
     const button = page.getByRole('button', { name: 'Delete copies' })
     await button.click()
     const dialog = page.getByRole('dialog', { name: 'Delete these copies?' })

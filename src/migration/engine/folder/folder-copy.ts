@@ -184,9 +184,9 @@ class ImapFolderCopy implements FolderCopy {
       ),
     )
     const before = this.#open?.folderState
-    // A renumbered folder begins with a new state.
-    if (before && at.folderState.failedCount < before.failedCount)
-      this.failedBefore += before.failedCount - at.folderState.failedCount
+    // A renumbered folder begins with a new state. What the report does not have is tried again.
+    if (before && at.folderState.failedCount < before.reportedCount)
+      this.failedBefore += before.reportedCount - at.folderState.failedCount
     this.#open = at
     this.#noteName(at.destinationFolder.path)
     migration.changed()

@@ -143,6 +143,11 @@ export class FolderState {
     return this.#failed.size
   }
 
+  /** Of the failed messages, those that the journal has. */
+  get reportedCount(): number {
+    return this.failedCount - this.#unsavedFailures.length
+  }
+
   /** Bytes of all processed messages, copied or not. */
   get bytes(): number {
     return this.#saved.bytes + this.#saved.aside
