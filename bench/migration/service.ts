@@ -13,8 +13,8 @@ import { bareCopy, countOf, mbsync } from './bare.ts'
 import { accountOn } from './ours.ts'
 import { fillShape, SHAPES, type ShapeName } from './shapes.ts'
 
-type Ports = readonly [source: number, destination: number]
-type Contender = { name: string; copy: (ports: Ports, user: string) => Promise<unknown> }
+export type Ports = readonly [source: number, destination: number]
+export type Contender = { name: string; copy: (ports: Ports, user: string) => Promise<unknown> }
 type Service = {
   migrate(ports: Ports, user: string, folders: string[]): Promise<void>
   processorSeconds: () => number
@@ -110,11 +110,11 @@ async function measureShape(
 type Sides = { source: MailServer; destination: MailServer; messages: number }
 
 /** Every contender once a round, in turn, each into a new account; seconds by name. */
-async function measureDelay(
+export async function measureDelay(
   roundTrip: number,
   contenders: Contender[],
   { source, destination, messages }: Sides,
-  { rounds }: Options,
+  { rounds }: Pick<Options, 'rounds'>,
 ): Promise<Map<string, number[]>> {
   const proxies = await Promise.all(
     [source, destination].map(({ port }) => startProxy(port, { roundTrip })),
@@ -139,14 +139,14 @@ async function measureDelay(
   }
 }
 
-async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()
   await work()
   return (performance.now() - began) / 1_000
 }
 
 /** The API of a running service. */
-function serviceAt({ url, processorSeconds }: Program, token: string): Service {
+export function serviceAt({ url, processorSeconds }: Program, token: string): Service {
   const request = async (path: string, body?: unknown) => {
     const response = await fetch(`${url}/api/v1/imap/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -196,7 +196,7 @@ function lineOf(title: string, times: ReadonlyMap<string, number[]>): string {
   return `| ${[...cells, (peer / own).toFixed(1), (bare / own).toFixed(2)].join(' | ')} |`
 }
 
-function medianOf(numbers: number[]): number {
+export function medianOf(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN
 }
 

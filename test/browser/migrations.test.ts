@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sharedService, type TestService } from '../service.ts'
-import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
+import { accountOn, contents, fill, inside, mail, read } from '../migration/mailbox.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -210,6 +210,49 @@ describe('a migration with a rejected message', () => {
     await page.getByText('Completed with 1 error').waitFor()
     await page.getByRole('row', { name: /INBOX message 2 · .*@example\.org.* · 30\d kB/ }).waitFor()
     await page.getByLabel('Source: password').waitFor()
+    await close()
+  })
+})
+
+describe('a synchronization at whose source most messages disappeared', () => {
+  it('deletes their copies once a person has confirmed it', async () => {
+    for (const server of [from, to]) await server.addUser('sync', 'secret')
+    await fill(accountOn(from.port, 'sync'), { INBOX: [{}, {}, {}, {}] })
+    const { page, complaints, close } = await signedIn(browser, portreeve, 'Sven', 1440, {
+      plan: 'pro',
+    })
+    const side = ({ port }: MailServer) => {
+      return { host: '127.0.0.1', port, secure: false, user: 'sync', password: 'secret' }
+    }
+    const sync = { everyMinutes: 30, deletions: 'apply' }
+    const headers = { origin: portreeve.url }
+    const made = await page.request.post('/api/v1/imap/migrate', {
+      data: { source: side(from), destination: side(to), folders: ['INBOX'], sync },
+      headers,
+    })
+    const { migrationId } = (await made.json()) as { migrationId: string }
+    await page.goto(`/migrations/${migrationId}`)
+    await page.getByText('All 4 messages are copied and verified.').waitFor()
+    await inside(accountOn(from.port, 'sync'), async ({ wire }) => {
+      for (const command of ['SELECT INBOX', 'UID STORE 1:3 +FLAGS (\\Deleted)', 'EXPUNGE'])
+        await wire.run([command])
+    })
+    await page.request.put(`/api/v1/imap/migrate/${migrationId}/sync`, { data: sync, headers })
+    await page.getByText('3 copies: more than half of a folder disappeared at once').waitFor()
+    await page.getByText('The only message is copied and verified.').waitFor()
+    const button = page.getByRole('button', { name: 'Delete copies' })
+    await button.click()
+    const dialog = page.getByRole('dialog', { name: 'Delete these copies?' })
+    await dialog.getByText('3 messages disappeared from the source at once.').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect((await read(accountOn(to.port, 'sync')))['INBOX']).toHaveLength(4)
+    await button.click()
+    await dialog.getByRole('button', { name: 'Delete copies' }).click()
+    await page.getByText('3 copies deleted').waitFor()
+    expect(await button.count()).toBe(0)
+    expect((await read(accountOn(to.port, 'sync')))['INBOX']).toHaveLength(1)
+    expect(complaints).toEqual([])
     await close()
   })
 })

@@ -58,6 +58,7 @@ const lies = (isDestination: boolean): fc.Arbitrary<Mischief> =>
     drops: isDestination ? often(0, fc.integer({ min: 1, max: 3 })) : fc.constant(0),
     keepsOne: isDestination ? often(false, fc.constant(true)) : fc.constant(false),
     isReversed: fc.boolean(),
+    splits: often(false, fc.constant(true)),
     events: fc.array(
       fc.record({
         at: fc.integer({ min: 4, max: 40 }),
@@ -66,6 +67,9 @@ const lies = (isDestination: boolean): fc.Arbitrary<Mischief> =>
           'hang-up' as const,
           'hang-up-after' as const,
           'hang-up-after' as const,
+          'refuse' as const,
+          'busy' as const,
+          'bad' as const,
           'renumber' as const,
           'expunge-first' as const,
           'expunge-last' as const,
@@ -121,7 +125,9 @@ const MAX_RETRIES = 3
  */
 export async function checkScenario(played: Scenario): Promise<void> {
   const source = await startImapModel(messagesOf(played.source))
-  const destination = await startImapModel(messagesOf(played.destination), played)
+  // An empty folder has to be created.
+  const there = Object.entries(played.destination).filter(([, messages]) => messages.length > 0)
+  const destination = await startImapModel(messagesOf(Object.fromEntries(there)), played)
   try {
     await play(played, source, destination)
   } finally {

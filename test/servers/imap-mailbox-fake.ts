@@ -5,14 +5,14 @@ export type FakeMessage = { uid: number; body: Buffer; flags: string; date: stri
 
 /**
  * What goes wrong, each time. Without `folder` or `uid`, at all of them; `text` selects messages of
- * an APPEND by their content. `answer` is one of:
- * - `NO …`, `BAD …`: the tagged response
+ * an APPEND by their content, and at `command` commands by their text. `answer` is one of:
+ * - `NO …`, `BAD …`, `OK …`: the tagged response
  * - `BYE …`, `close`: the connection ends, with that line or without
  * - `* …`: this line in place of the right one, and the command goes on
  * - `short`, `long`: a literal with fewer or more bytes than announced
  */
 export type Fault = {
-  at: 'list' | 'status' | 'open' | 'search' | 'metadata' | 'body' | 'append' | 'create'
+  at: 'list' | 'status' | 'open' | 'search' | 'metadata' | 'body' | 'append' | 'create' | 'command'
   folder?: string
   uid?: number
   text?: string
@@ -33,6 +33,12 @@ export type FakeMailboxOptions = {
   ignoresCase?: boolean
   /** Names that CREATE refuses. */
   reserved?: RegExp
+  /** As it goes over the wire, `"/"` by default. */
+  delimiter?: string
+  /** The code of APPEND, with `UIDS` for the UIDs. */
+  appendUid?: string
+  /** Whether names of responses are in lower case. */
+  isLowerCase?: boolean
 }
 
 export type FakeMailbox = ImapFake & { folders: Map<string, FakeMessage[]> }
@@ -47,6 +53,9 @@ export async function startImapMailboxFake({
   capability = 'IMAP4rev1 LITERAL+ UIDPLUS',
   ignoresCase = false,
   reserved,
+  delimiter = '"/"',
+  appendUid = 'APPENDUID 7 UIDS',
+  isLowerCase = false,
 }: FakeMailboxOptions = {}): Promise<FakeMailbox> {
   const folders = new Map<string, FakeMessage[]>([['INBOX', []]])
   for (const [name, count] of Object.entries(counts))
@@ -84,6 +93,7 @@ export async function startImapMailboxFake({
   function fail(answer: string | undefined, reply: Reply): boolean {
     if (answer?.startsWith('NO ')) reply.no(answer.slice(3))
     else if (answer?.startsWith('BAD ')) reply.bad(answer.slice(4))
+    else if (answer?.startsWith('OK ')) reply.ok(answer.slice(3))
     else if (answer?.startsWith('BYE ')) {
       reply.say(`* ${answer}`)
       reply.hangUp()
@@ -135,7 +145,8 @@ export async function startImapMailboxFake({
     }
     messages.push(...added)
     const uids = added.length > 1 ? `${uid}:${uid + added.length - 1}` : uid
-    reply.ok(capability.includes('UIDPLUS') ? `[APPENDUID 7 ${uids}] done` : 'done')
+    const code = appendUid.replace('UIDS', String(uids))
+    reply.ok(capability.includes('UIDPLUS') ? `[${code}] done` : 'done')
     return true
   }
 
@@ -179,7 +190,7 @@ export async function startImapMailboxFake({
     for (const name of folders.keys()) {
       const fault = faultAt('list', name)
       if (fail(fault, reply)) return true
-      const line = fault ?? `* LIST (${attributes[name] ?? ''}) "/" "${name}"`
+      const line = fault ?? `* LIST (${attributes[name] ?? ''}) ${delimiter} "${name}"`
       reply.raw(Buffer.from(`${line}\r\n`, 'latin1'))
     }
     return false
@@ -194,8 +205,13 @@ export async function startImapMailboxFake({
     return false
   }
 
-  function script(command: FakeCommand, reply: Reply): boolean {
+  function script(command: FakeCommand, to: Reply): boolean {
     const { name, args, literals } = command
+    const reply = isLowerCase ? inLowerCase(to) : to
+    const text = { body: Buffer.from(`${name} ${args}`) } as FakeMessage
+    const fault = faultAt('command', '', text)
+    if (fail(fault, reply)) return true
+    if (fault) return (reply.raw(`${fault}\r\n`), reply.ok(), true)
     const asked = /"([^"]*)"/.exec(args)?.[1] ?? String(literals[0]?.toString('latin1'))
     const work: Record<string, () => boolean> = {
       LIST: () => list(args, reply),
@@ -214,6 +230,20 @@ export async function startImapMailboxFake({
   }
 
   return { ...(await startImapFake({ capability, script })), folders }
+}
+
+/** Says names of responses in lower case: up to their first list or string. */
+function inLowerCase(reply: Reply): Reply {
+  const lower = (bytes: string | Buffer) => {
+    const text = bytes.toString('latin1')
+    const end = text.search(/["([]|$/)
+    return Buffer.from(text.slice(0, end).toLowerCase() + text.slice(end), 'latin1')
+  }
+  return {
+    ...reply,
+    say: (...lines) => reply.say(...lines.map(lower)),
+    raw: (bytes) => reply.raw(lower(bytes)),
+  }
 }
 
 /** A message of a folder, always the same. */

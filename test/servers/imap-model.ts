@@ -20,6 +20,8 @@ export type Mischief = {
   drops: number
   /** Whether rows and search results come in the reverse order. */
   isReversed: boolean
+  /** Whether each item of a message comes in a response of its own. */
+  splits: boolean
   /** Whether an equal message is kept once, as by Gmail. */
   keepsOne: boolean
   events: { at: number; does: ModelEvent }[]
@@ -27,7 +29,16 @@ export type Mischief = {
 
 export type ModelEvent =
   /** Ends the connection before, or after the command was executed. */
-  'hang-up' | 'hang-up-after' | 'renumber' | 'expunge-first' | 'expunge-last' | 'receive'
+  | 'hang-up'
+  | 'hang-up-after'
+  /** Rejects the command: NO, NO for the moment, or BAD. */
+  | 'refuse'
+  | 'busy'
+  | 'bad'
+  | 'renumber'
+  | 'expunge-first'
+  | 'expunge-last'
+  | 'receive'
 
 export const HONEST: Mischief = {
   exists: 0,
@@ -37,6 +48,7 @@ export const HONEST: Mischief = {
   bodies: { omits: 0, times: 0 },
   drops: 0,
   isReversed: false,
+  splits: false,
   keepsOne: false,
   events: [],
 }
@@ -103,7 +115,14 @@ export async function startImapModel(
     const { events } = mischief
     const due = events.filter(({ at }) => at === commands).map(({ does }) => does)
     for (const does of due) happen(does)
-    if (due.includes('hang-up')) return hangUp(reply)
+    const hasEnded = due.includes('renumber') && open.has(command.connection)
+    if (due.includes('hang-up') || hasEnded) return hangUp(reply)
+    // Under another name, the test would not find the folder.
+    if (command.name !== 'CREATE') {
+      if (due.includes('refuse')) return (reply.no('Internal error'), true)
+      if (due.includes('busy')) return (reply.no('[UNAVAILABLE] Try again later'), true)
+      if (due.includes('bad')) return (reply.bad('Command Argument Error'), true)
+    }
     if (!due.includes('hang-up-after')) return execute(command, reply)
     execute(command, { ...reply, say() {}, raw() {}, ok() {}, no() {}, bad() {} })
     return hangUp(reply)
@@ -215,7 +234,7 @@ export async function startImapModel(
     if (mischief.fetch.addsOther && other && counts.fetch <= mischief.fetch.times)
       listed.push(other)
     for (const each of inOrder(listed))
-      reply.raw(rowOf(each, messages.indexOf(each) + 1, args, isBody))
+      reply.raw(rowOf(each, messages.indexOf(each) + 1, args, { isBody, ...mischief }))
     reply.ok()
   }
 
@@ -275,7 +294,7 @@ function rowOf(
   { uid, flags, date, body }: StoredMessage,
   sequence: number,
   asked: string,
-  isBody: boolean,
+  { isBody, splits }: { isBody: boolean; splits: boolean },
 ): Buffer {
   const head = body.slice(0, body.indexOf('\r\n\r\n') + 2)
   const items = [`UID ${uid}`]
@@ -292,5 +311,11 @@ function rowOf(
     const name = from === undefined ? 'BODY[]' : `BODY[]<${from}>`
     items.push(`${name} {${part.length}}\r\n${part}`)
   }
-  return Buffer.from(`* ${sequence} FETCH (${items.join(' ')})\r\n`, 'latin1')
+  const [first = '', ...others] = items
+  const responses =
+    splits && others.length > 0 ? others.map((item) => `${first} ${item}`) : [items.join(' ')]
+  return Buffer.from(
+    responses.map((text) => `* ${sequence} FETCH (${text})\r\n`).join(''),
+    'latin1',
+  )
 }

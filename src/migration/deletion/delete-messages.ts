@@ -1,15 +1,19 @@
 import { formatUidSet } from '../../net/imap/connection/command-encoding.ts'
-import { signIn, type Session } from '../../net/imap/connection/session.ts'
+import { signIn } from '../../net/imap/connection/session.ts'
+import { createSessions, type Sessions } from '../../net/imap/connection/sessions.ts'
 import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 import type { Wire } from '../../net/imap/connection/wire.ts'
-import { listFolders } from '../../net/imap/folders/list-folders.ts'
+import { listReadableFolders } from '../../net/imap/folders/list-folders.ts'
 import {
   decodeMailbox,
   encodeMailbox,
   type ByteString,
 } from '../../net/imap/folders/mailbox-name.ts'
-import { examine, select } from '../../net/imap/folders/mailbox.ts'
-import { identify, type IdentifiedMessage } from '../engine/identify/identify.ts'
+import type { OpeningVerb } from '../../net/imap/folders/mailbox.ts'
+import { createMailboxView, type MailboxView } from '../../net/imap/folders/mailbox-view.ts'
+import { recount } from '../engine/folder/list-messages.ts'
+import { identifyListed } from '../engine/identify/existing-messages.ts'
+import type { IdentifiedMessage } from '../engine/identify/identify.ts'
 import type { MappedFolder } from '../engine/plan/mapping.ts'
 import { Stop } from '../engine/stop.ts'
 import { indexKept, planAtDestination, planAtSource, type Deletions } from './plan-deletions.ts'
@@ -32,82 +36,89 @@ const UIDS_PER_STORE = 500
 /**
  * Deletes messages after a complete migration, in its folders only. Messages are marked and removed
  * by UID (RFC 4315), so that messages which others marked as deleted are kept.
- * @throws Fault, ImapRefused, ImapLost
+ * @throws Fault, Stop, ImapRefused, ImapLost
  */
 export async function deleteMessages(deps: DeletionDeps): Promise<Deleted> {
   const { source, destination, folders, deletions, signal } = deps
-  const from = await signIn(source, signal)
+  const from = createSessions(() => signIn(source, signal))
+  const to = createSessions(() => signIn(destination, signal))
   try {
-    const to = await signIn(destination, signal)
-    try {
-      return await deleteInFolders(from, to, folders, deletions, signal)
-    } finally {
-      await to.wire.logout()
-    }
+    return await deleteInFolders({ from, to }, folders, deletions, signal)
   } finally {
-    await from.wire.logout()
+    await Promise.all([from.close(), to.close()])
   }
 }
 
 async function deleteInFolders(
-  from: Session,
-  to: Session,
+  { from, to }: Record<'from' | 'to', Sessions>,
   folders: readonly MappedFolder[],
   deletions: Deletions,
   signal: AbortSignal,
 ): Promise<Deleted> {
   const deleted: Deleted = { source: 0, destination: 0, isMarkedOnly: false }
   const [here, there] = await Promise.all([namesOf(from), namesOf(to)])
+  const verb = deletions.copiedAtSource ? 'SELECT' : 'EXAMINE'
   const byDestination = Map.groupBy(folders, ({ destination }) => destination)
   for (const [path, mapped] of byDestination) {
     signal.throwIfAborted()
-    const names = mapped.map(({ source }) => here(source))
+    // All commands of a folder are about the same UIDs: what was listed is what is deleted.
+    const destination = viewOf((await to.open()).wire, there(path), 'SELECT')
+    const { wire } = await from.open()
+    const opened = mapped.map(({ source }) => viewOf(wire, here(source), verb))
     const listSources = async () => {
       const lists = []
-      for (const name of names) lists.push(await listFolder(from.wire, name, 'read'))
+      for (const source of opened) lists.push(await listFolder(source))
       return lists
     }
     const sources = await listSources()
-    const found = await listFolder(to.wire, there(path), 'change')
-    let surplus = await planAtDestination(sources.flat(), found, to.wire, deletions)
+    const found = await listFolder(destination)
+    let surplus = await planAtDestination(sources.flat(), found, destination.view, deletions)
     // A second look at the source: what it did not list once may be there nevertheless.
     if (surplus.length > 0) {
       const again = (await listSources()).flat()
-      const confirmed = new Set(await planAtDestination(again, found, to.wire, deletions))
+      const confirmed = new Set(await planAtDestination(again, found, destination.view, deletions))
       surplus = surplus.filter((uid) => confirmed.has(uid))
     }
-    deleted.isMarkedOnly ||= !(await remove(to.wire, surplus, true))
+    deleted.isMarkedOnly ||= !(await remove(destination.view, surplus, true))
     deleted.destination += surplus.length
     if (!deletions.copiedAtSource) continue
     const kept = indexKept(found, surplus)
-    for (const [index, name] of names.entries()) {
-      await select(from.wire, name)
-      const uids = await planAtSource(sources[index] ?? [], kept, from.wire, to.wire)
-      deleted.isMarkedOnly ||= !(await remove(from.wire, uids, deletions.removeAtSource))
+    for (const [index, { view }] of opened.entries()) {
+      const uids = await planAtSource(sources[index] ?? [], kept, view, destination.view)
+      deleted.isMarkedOnly ||= !(await remove(view, uids, deletions.removeAtSource))
       deleted.source += uids.length
     }
   }
   return deleted
 }
 
-async function namesOf(session: Session): Promise<(path: string) => ByteString> {
-  const { folders } = await listFolders(session)
+async function namesOf(sessions: Sessions): Promise<(path: string) => ByteString> {
+  const { folders } = await listReadableFolders(sessions.open)
   const names = new Map(folders.map(({ path, pathAsListed }) => [path, pathAsListed]))
   return (path) => names.get(path) ?? encodeMailbox(path)
 }
 
-/** @throws Stop when a server lists fewer messages than it claims to have: nothing may be deleted */
-async function listFolder(
-  wire: Wire,
-  name: ByteString,
-  mode: 'read' | 'change',
-): Promise<IdentifiedMessage[]> {
-  const { exists } = await (mode === 'read' ? examine : select)(wire, name)
-  const listed = exists === 0 ? [] : await Array.fromAsync(identify(wire, 1, 2 ** 32 - 1))
-  if (listed.length >= exists) return listed
+type NamedView = { name: ByteString; view: MailboxView }
+
+function viewOf(wire: Wire, name: ByteString, verb: OpeningVerb): NamedView {
+  const changed = () =>
+    new Stop('folder_changed', `“${decodeMailbox(name)}” has new UIDs: nothing more was deleted.`)
+  return { name, view: createMailboxView(wire, { verb, name, changed }) }
+}
+
+/**
+ * @throws Stop when a server lists or describes fewer messages than it claims to have, in any way:
+ *   nothing may be deleted
+ */
+async function listFolder({ name, view }: NamedView): Promise<IdentifiedMessage[]> {
+  const { uids, claimed } = await recount(view, name)
+  const { found, unreadable } = await identifyListed(view, uids)
+  const known = uids.length - unreadable.length
+  const isWhole = uids.length >= claimed && unreadable.length === 0
+  if (isWhole) return found
   throw new Stop(
     'not_listed',
-    `Nothing was deleted in “${decodeMailbox(name)}”: the server claims to have ${exists} messages and lists ${listed.length}.`,
+    `Nothing was deleted in “${decodeMailbox(name)}”: the server claims to have ${Math.max(claimed, uids.length)} messages and lists ${known}.`,
   )
 }
 

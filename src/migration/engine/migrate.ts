@@ -86,7 +86,7 @@ async function copyMailbox(
   let plan: MigrationPlan | null = null
   let sync: SyncPlan | null = null
   try {
-    plan = await withRetries(shared, () => planMigration(pool.first, deps))
+    plan = await withRetries(shared, (failures) => planMigration(pool.first, deps, failures))
     if (options.sync) sync = await withRetries(shared, () => planSyncOf(pool.first, deps, plan))
     const migration: MigrationContext = {
       ...shared,

@@ -16,6 +16,7 @@ import {
   type Leave,
   type LeftOut,
 } from './formats/found-message.ts'
+import { isCompressed } from './formats/compressed.ts'
 import { decodeLevel, decodeMailboxName } from './formats/level-names.ts'
 import { isMaildir, readMaildir } from './formats/maildir.ts'
 import { isHeader, isMbox } from './formats/from-line.ts'
@@ -196,6 +197,7 @@ class Finder {
     const beginning = readBeginning(file)
     const isNamed = MBOX_NAME.test(name)
     if (isMbox(beginning) || (isNamed && beginning.length === 0)) return 'mbox'
+    if (/\.msg$/i.test(name) && isCompressed(beginning)) return 'message'
     const reason = unsupportedReason(file, beginning)
     if (reason !== null) return this.#leave(file, reason)
     if (isNamed) return this.#leave(file, 'It does not begin with a line “From …” of an mbox file.')

@@ -141,10 +141,12 @@ async function addGroup(group: ReadGroup, found: Findings, deps: ProofDeps): Pro
     const isRepeated = group.isAllMail && found.kept?.has(key) === true
     const explanation = isRepeated
       ? { reason: 'copied_in_other_folder', detail: null }
-      : (explainers[origin]?.(message.uid, counterpart(index)) ?? {
-          reason: 'not_found',
-          detail: null,
-        })
+      : !group.isOpened
+        ? { reason: 'not_opened', detail: null }
+        : (explainers[origin]?.(message.uid, counterpart(index)) ?? {
+            reason: 'not_found',
+            detail: null,
+          })
     addMissing(found, { key, message, folder: sources[origin]?.folder ?? '', at, explanation })
   }
   for (const { uid, folder, reason } of unreadable) {

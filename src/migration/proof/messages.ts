@@ -37,6 +37,7 @@ const REASONS: Record<string, string> = {
   unreadable: 'listed but not returned by the source',
   not_listed: 'claimed by the source, but not listed',
   not_found: 'not found at the destination',
+  not_opened: 'in folders that the destination does not open',
   too_large: 'larger than the destination accepts',
   over_quota: 'rejected: the destination is full',
   other: 'rejected by the destination',

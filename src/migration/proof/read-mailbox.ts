@@ -1,13 +1,13 @@
-import { listFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
+import { listReadableFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
 import { encodeMailbox, type ByteString } from '../../net/imap/folders/mailbox-name.ts'
 import type { MailboxView } from '../../net/imap/folders/mailbox-view.ts'
-import { ImapRefused, isTemporary } from '../../net/imap/connection/refusals.ts'
+import { ImapLost, ImapRefused, isThrottling } from '../../net/imap/connection/refusals.ts'
 import { createConnectionPair, type ConnectionPair } from '../engine/connections/connection-pair.ts'
 import type { MigrationAccount } from '../engine/connections/fresh-sign-in.ts'
 import { createRateLimitGate } from '../engine/connections/rate-limit-gate.ts'
-import { withRetries } from '../engine/connections/with-retries.ts'
+import { withRetries, type LossBlame } from '../engine/connections/with-retries.ts'
 import { isAllMail } from '../engine/folder/all-mail.ts'
-import { recount } from '../engine/folder/list-messages.ts'
+import { recount, uidsBelow } from '../engine/folder/list-messages.ts'
 import type { SavedFolder } from '../engine/journal/journal.ts'
 import { chooseFolders } from '../engine/plan/plan.ts'
 import { Reopen } from '../engine/stop.ts'
@@ -53,6 +53,8 @@ export type ReadGroup = {
     unlisted: number
   })[]
   target: ReadSide
+  /** False where the destination does not open its folder: its messages are not known. */
+  isOpened: boolean
 }
 
 const NOTHING: ReadSide = {
@@ -86,12 +88,12 @@ export async function readMailbox<T>(
   const destroy = () => pair.destroy()
   signal.addEventListener('abort', destroy, { once: true })
   try {
-    const retried = <R>(attempt: () => Promise<R>) => withRetries(shared, attempt)
-    const [here, there] = await retried(async () => {
-      const sides = await Promise.all([pair.source(), pair.destination()])
-      return Promise.all(sides.map(async (side) => listFolders(side)))
-    })
-    if (!here || !there) throw new Error('both sides were listed')
+    const [here, there] = await withRetries(shared, () =>
+      Promise.all([
+        listReadableFolders(() => pair.source()),
+        listReadableFolders(() => pair.destination()),
+      ]),
+    )
     const chosen = chooseFolders(here, deps.folders).filter(({ isSelectable }) => isSelectable)
     const paths = new Set(chosen.map(({ path }) => path))
     const leftOut = here.folders
@@ -101,6 +103,7 @@ export async function readMailbox<T>(
     const targets = new Set(chosen.map(({ path }) => deps.states.get(path)?.destination))
     const counted = [...chosen, ...there.folders.filter(({ path }) => targets.has(path))]
     deps.onCounted(counted.reduce((sum, { messages }) => sum + (messages ?? 0), 0))
+    const retried: Retried = (attempt, blameFor) => withRetries(shared, attempt, blameFor)
     return await work({ leftOut, groups: readGroups(pair, chosen, names, retried, deps) })
   } finally {
     signal.removeEventListener('abort', destroy)
@@ -108,7 +111,7 @@ export async function readMailbox<T>(
   }
 }
 
-type Retried = <R>(attempt: () => Promise<R>) => Promise<R>
+type Retried = <R>(attempt: () => Promise<R>, blameFor: LossBlame) => Promise<R>
 
 async function* readGroups(
   pair: ConnectionPair,
@@ -122,51 +125,99 @@ async function* readGroups(
   const order = [...groups].toSorted(
     ([, a], [, b]) => Number(a.some(isAllMail)) - Number(b.some(isAllMail)),
   )
+  const at =
+    (name: ByteString): LossBlame =>
+    (lost) =>
+      pair.blameFor(lost, { source: name, destination: name })
+  /** Gives the error of a folder that the server does not open, or at which it ends the connection. */
+  const unlessUnreadable = async <R>(
+    name: ByteString,
+    work: (retry: <T>(attempt: () => Promise<T>) => Promise<T>) => Promise<R>,
+  ): Promise<R | ImapLost | ImapRefused> => {
+    try {
+      return await work((attempt) => retried(attempt, at(name)))
+    } catch (error) {
+      if (error instanceof ImapLost && at(name)(error) === 'here') return error
+      if (error instanceof ImapRefused && !isThrottling(error.refusal)) return error
+      throw error
+    }
+  }
   for (const [key, folders] of order) {
     const destination = key.startsWith('\0') ? null : key
     const sources = []
-    for (const { path, pathAsListed } of folders) {
+    for (const { path, pathAsListed, messages } of folders) {
       const open = () => pair.sourceFolder(pathAsListed)
-      const side = await readSide(open, retried, level, onRead)
-      const unlisted = await retried(async () => findUnlisted(await open(), pathAsListed, side))
-      sources.push({ ...side, ...unlisted, folder: path })
+      const read = await unlessUnreadable(pathAsListed, async (retry) => {
+        const side = await readSide(open, retry, level, onRead)
+        const unlisted = await retry(async () =>
+          findUnlisted(await open(), pathAsListed, side, messages),
+        )
+        return { ...side, ...unlisted }
+      })
+      const unread = { ...NOTHING, unlisted: Math.max(1, messages ?? 1) }
+      sources.push({ folder: path, ...(read instanceof Error ? unread : read) })
     }
     const name =
       destination === null ? null : (names.get(destination) ?? encodeMailbox(destination))
     const target =
       name === null
         ? NOTHING
-        : await unlessMissing(readSide(() => pair.destinationFolder(name), retried, level, onRead))
-    yield { destination, isAllMail: folders.some(isAllMail), sources, target }
+        : await unlessUnreadable(name, (retry) =>
+            readSide(() => pair.destinationFolder(name), retry, level, onRead),
+          )
+    yield {
+      destination,
+      isAllMail: folders.some(isAllMail),
+      sources,
+      target: target instanceof Error ? NOTHING : target,
+      isOpened: !(target instanceof Error) || isMissing(target),
+    }
   }
 }
 
+/** A folder that was deleted at the destination has no messages. */
+function isMissing({ refusal }: ImapLost | ImapRefused): boolean {
+  return refusal?.kind === 'no_such_mailbox'
+}
+
 /**
- * Finds messages that the source claims to have and that were not read: those that it lists are
- * unreadable, the others are counted.
+ * Finds messages that the source claims to have, by EXISTS, STATUS or SEARCH, and that were not read:
+ * those that it lists are unreadable, the others are counted. Messages that arrived since do not
+ * count.
+ * @param counted by STATUS, before the folder was read
  */
 async function findUnlisted(
   view: MailboxView,
   name: ByteString,
-  { exists, messages, unreadable }: ReadSide,
+  { exists, uidNext, messages, unreadable }: ReadSide,
+  counted: number | null,
 ): Promise<Pick<ReadGroup['sources'][number], 'unreadable' | 'unlisted'>> {
   const known = new Set([...unreadable, ...messages.uids()])
-  if (known.size >= exists) return { unreadable, unlisted: 0 }
+  const before = uidNext ?? 2 ** 32
+  const listed = await uidsBelow(view, before)
+  if (known.size >= Math.max(exists, counted ?? 0) && listed.every((uid) => known.has(uid)))
+    return { unreadable, unlisted: 0 }
   const { uids, claimed } = await recount(view, name)
   const unread = uids.filter((uid) => !known.has(uid))
-  return { unreadable: [...unreadable, ...unread], unlisted: claimed - uids.length }
+  const earlier = unread.filter((uid) => uid < before)
+  // A UIDNEXT that is too small does not turn what was there before into arrivals.
+  const isExplained = known.size + earlier.length >= exists
+  return {
+    unreadable: [...unreadable, ...(isExplained ? earlier : unread)],
+    unlisted: claimed - uids.length,
+  }
 }
 
 /** Reads a folder, again from its beginning after a lost connection or new UIDs. */
 async function readSide(
   open: () => Promise<MailboxView>,
-  retried: Retried,
+  retry: <T>(attempt: () => Promise<T>) => Promise<T>,
   level: ProofLevel,
   onRead: () => void,
 ): Promise<ReadSide> {
   for (let tries = 1; ; tries++) {
     try {
-      return await retried(async () => {
+      return await retry(async () => {
         const view = await open()
         const { exists, uidValidity, uidNext, permanentFlags } = await view.reopen()
         const to = exists === 0 ? 0 : (uidNext ?? 2 ** 32) - 1
@@ -176,15 +227,5 @@ async function readSide(
     } catch (error) {
       if (!(error instanceof Reopen) || tries >= PROOF_LIMITS.maxReopens) throw error
     }
-  }
-}
-
-/** A folder that was deleted at the destination has no messages. */
-async function unlessMissing(reading: Promise<ReadSide>): Promise<ReadSide> {
-  try {
-    return await reading
-  } catch (error) {
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
-    return NOTHING
   }
 }

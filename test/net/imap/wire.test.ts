@@ -4,13 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAppender } from '../../../src/net/imap/append/append.ts'
 import { fetchBodies, type FetchResult } from '../../../src/net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata } from '../../../src/net/imap/fetch/fetch-metadata.ts'
-import {
-  examine,
-  noop,
-  searchUids,
-  select,
-  readStatus,
-} from '../../../src/net/imap/folders/mailbox.ts'
+import { examine, searchUids, select, readStatus } from '../../../src/net/imap/folders/mailbox.ts'
+import { noop } from '../../../src/net/imap/fetch/retry-after-expunges.ts'
 import { ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
 import { createWire, type Wire } from '../../../src/net/imap/connection/wire.ts'
 import { startDovecot } from '../../servers/dovecot.ts'

@@ -2,6 +2,9 @@ import { counted, durationText, numberText, sizeText } from '../ui/text/format.t
 
 const account = (user: string, host: string) => `${user} on ${host}`
 
+const allOf = (messages: number) =>
+  messages === 1 ? 'The only message is' : `All ${counted(messages, 'message')} are`
+
 export const statuses = {
   pending: 'Queued',
   dryRunning: 'Checking',
@@ -36,9 +39,9 @@ export const verdicts = {
     `Completed with ${counted(errors, 'error')}. All other messages were copied. Retry to copy the rest.`,
   dryRunDone: (messages: number) =>
     `${counted(messages, 'message')} to copy. No messages were copied yet.`,
-  completed: (messages: number) => `All ${counted(messages, 'message')} are copied and verified.`,
+  completed: (messages: number) => `${allOf(messages)} copied and verified.`,
   completedWithSkipped: (messages: number, copied: number, alreadyThere: number) =>
-    `All ${counted(messages, 'message')} are at the destination and verified: ${numberText(copied)} copied, ${numberText(alreadyThere)} already there.`,
+    `${allOf(messages)} at the destination and verified: ${numberText(copied)} copied, ${numberText(alreadyThere)} already there.`,
 } as const
 
 /** Names of folders with a special use (RFC 6154), by attribute. */

@@ -1,5 +1,5 @@
 import type { LiteralKnowledge } from '../../../net/imap/append/append-header.ts'
-import { discardsRejectedLiterals } from '../../../net/imap/append/literal-probe.ts'
+import { discardsRejectedLiterals, isLostAtProbe } from '../../../net/imap/append/literal-probe.ts'
 import { createFolder } from '../../../net/imap/folders/create-folder.ts'
 import type { OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
 import { encodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
@@ -59,7 +59,7 @@ export async function openDestinationFolder(
 /** Its result is needed when the first message is sent. */
 function startLiteralProbe(wire: Wire, literals: LiteralKnowledge): void {
   discardsRejectedLiterals(wire).catch(() => {
-    if (wire.lost?.reason === 'protocol') literals.mustSynchronize = true
+    if (wire.lost?.reason === 'protocol' || isLostAtProbe(wire)) literals.mustSynchronize = true
   })
 }
 

@@ -10,7 +10,7 @@ import type { FolderState } from '../journal/folder-state.ts'
 import { listArrived, openFolder, type OpenFolder } from './open-folder.ts'
 import { backOff, withRetries, type LossBlame } from '../connections/with-retries.ts'
 import { destinationView, nameOf } from './destination-folder.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcile, tellsAllUids } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
 import type { FolderStatus } from '../sync/folder-status.ts'
@@ -184,20 +184,23 @@ class ImapFolderCopy implements FolderCopy {
       ),
     )
     const before = this.#open?.folderState
-    // A renumbered folder begins with a new state.
-    if (before && at.folderState.failedCount < before.failedCount)
-      this.failedBefore += before.failedCount - at.folderState.failedCount
+    // A renumbered folder begins with a new state. What the report does not have is tried again.
+    if (before && at.folderState.failedCount < before.reportedCount)
+      this.failedBefore += before.reportedCount - at.folderState.failedCount
     this.#open = at
     this.#noteName(at.destinationFolder.path)
     migration.changed()
     const synced = migration.sync?.folder(this.folder.path) ?? null
     if (synced?.relocations) await this.#relocate(pair, at, synced.relocations)
     do await this.#copyRounds(pair, at)
-    while (!(await this.#retrying(pair, () => verify(pair, at, copier, migration))))
+    while (
+      !(await this.#retrying(pair, (failures) => verify(pair, at, copier, migration, failures)))
+    )
     if (synced)
       await this.#retrying(pair, () => syncFlags(pair, at, synced, this.folder.path, migration))
     else if (migration.withNewMail)
       await this.#retrying(pair, () => copyFlags(pair, at, copier, migration))
+    if (synced?.isUnknown) return at.folderState.finish(at.folderState.saved.sourceModseq, null)
     const status = synced?.status ?? null
     const modseq = status ? status.modseq : at.sourceModseq
     await at.folderState.finish(modseq, status && isCovered(status, at) ? status : null)
@@ -318,8 +321,8 @@ class ImapFolderCopy implements FolderCopy {
       maxBatchMessages,
     })
     const { wire } = await pair.destination()
-    // Without UIDPLUS, the outcome of only one open batch can be found out.
-    const isSingle = !isTrusted || !wire.capabilities.has('UIDPLUS')
+    // Without the UIDs of copies, the outcome of only one open batch can be found out.
+    const isSingle = !isTrusted || !tellsAllUids(wire, at.folderState)
     this.#queue = isSingle ? null : queue
     this.#markBegun()
     try {

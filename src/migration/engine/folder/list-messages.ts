@@ -1,5 +1,5 @@
 import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
-import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
+import { ImapRefused, isThrottling } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
@@ -71,7 +71,7 @@ export async function recount(
     const [found, fetched, status] = await settledAll([
       uidsBelow(view, 2 ** 32),
       fetchUids(view),
-      readStatus(view, name).catch(nullIfRefused),
+      unlessRefused(readStatus(view, name)),
     ])
     const claimed = Math.max(exists, status?.messages ?? 0)
     const uids = [...new Set([...found, ...(fetched ?? [])])].toSorted((a, b) => a - b)
@@ -102,9 +102,18 @@ export function undecidable(count: number, path: string): FolderStop {
   )
 }
 
-function nullIfRefused(error: unknown): null {
-  if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
-  return null
+/**
+ * The result of a command that the server may reject: null then, because there are other ways to
+ * find out.
+ * @throws ImapRefused when the server asks for fewer requests, ImapLost
+ */
+export async function unlessRefused<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
+    return null
+  }
 }
 
 /**
@@ -113,11 +122,8 @@ function nullIfRefused(error: unknown): null {
  */
 export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
   if (uidNext <= 1) return []
-  try {
-    return (await searchUids(source, `UID 1:${uidNext - 1}`)).filter((uid) => uid < uidNext)
-  } catch (error) {
-    nullIfRefused(error)
-    const rows = await Array.fromAsync(fetchMetadata(source, 1, uidNext - 1), ({ uid }) => uid)
-    return rows.toSorted((a, b) => a - b)
-  }
+  const found = await unlessRefused(searchUids(source, `UID 1:${uidNext - 1}`))
+  if (found) return found.filter((uid) => uid < uidNext)
+  const rows = await Array.fromAsync(fetchMetadata(source, 1, uidNext - 1), ({ uid }) => uid)
+  return rows.toSorted((a, b) => a - b)
 }

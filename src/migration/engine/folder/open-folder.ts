@@ -20,7 +20,14 @@ import { FolderState } from '../journal/folder-state.ts'
 import { settledAll } from '../settled-all.ts'
 import { ENGINE_LIMITS, type WaitTimes } from '../../limits.ts'
 import { settledUidNext } from './reconcile.ts'
-import { listSource, NOTHING_LISTED, undecidable, type SourceListing } from './list-messages.ts'
+import {
+  listSource,
+  NOTHING_LISTED,
+  undecidable,
+  uidsBelow,
+  unlessRefused,
+  type SourceListing,
+} from './list-messages.ts'
 import {
   openDestinationFolder,
   type DestinationFolders,
@@ -40,8 +47,12 @@ export type OpenFolder = {
   arrivals: StoredCopies
   /** Copies that the destination does not return, or says to have as other copies (`isMerged`). */
   doubtful: { uid: number; to: number; size: number; isMerged: boolean }[]
+  /** Whether the destination does not have some copies under the UIDs that it reported. */
+  hasLostUids: boolean
   /** Messages of the destination that may be messages of the source; null where none count. */
   existing: ExistingMessages | null
+  /** Whether it was opened again, because the UIDs of the destination seemed to be new. */
+  isReopened: boolean
   /** Whether an earlier run has copied messages that it has not verified. */
   isResumed: boolean
   /** Whether an earlier run has verified the folder. Copies may have been deleted since. */
@@ -157,8 +168,10 @@ export async function openFolder(
     knownBelow,
     arrivals,
     doubtful: [],
+    hasLostUids: false,
     ...listed,
     existing,
+    isReopened: isAgain,
     isResumed: isSame && !saved.isDone && saved.copied > 0,
     wasDone: isSame && saved.isDone,
     isRematch,
@@ -203,9 +216,8 @@ function isSameMailbox(saved: SavedFolder, now: SavedFolder): boolean {
 
 /** Courier reports UIDNEXT only in STATUS, and other servers not at all. */
 async function nextUid(wire: Wire, name: ByteString, opened: OpenedMailbox): Promise<number> {
-  const uidNext = opened.uidNext ?? (await readStatus(wire, name)).uidNext
-  if (uidNext !== null) return uidNext
-  return opened.exists === 0 ? 1 : ((await searchUids(wire, 'ALL')).at(-1) ?? 0) + 1
+  const uidNext = opened.uidNext ?? (await unlessRefused(readStatus(wire, name)))?.uidNext
+  return uidNext ?? ((await uidsBelow(wire, 2 ** 32)).at(-1) ?? 0) + 1
 }
 
 /**

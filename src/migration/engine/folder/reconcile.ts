@@ -31,9 +31,9 @@ export async function reconcile(
 ): Promise<void> {
   const open = folderState.unresolvedBatches()
   if (!open) return folderState.clearIntents()
-  const uidNext = await settledUidNext(destination, name, deps)
-  if (uidNext === null || uidNext > open.uidNext)
-    await matchArrived(folderState, open, await source(), { destination, name })
+  await settledUidNext(destination, name, deps)
+  // Whatever UIDNEXT it reports: only a listing shows what arrived.
+  await matchArrived(folderState, open, await source(), { destination, name })
   await folderState.clearIntents()
 }
 
@@ -64,13 +64,21 @@ async function readUidNext(destination: MailboxView, name: ByteString): Promise<
   }
 }
 
+/** Whether the UIDs of all copies so far are known. */
+export function tellsAllUids(
+  { capabilities }: Pick<Wire, 'capabilities'>,
+  { withoutUid }: Pick<FolderState, 'withoutUid'>,
+): boolean {
+  return capabilities.has('UIDPLUS') && withoutUid === 0
+}
+
 async function matchArrived(
   folderState: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
   source: Wire,
   { destination, name }: { destination: MailboxView; name: ByteString },
 ): Promise<void> {
-  const tellsUids = destination.capabilities.has('UIDPLUS')
+  const tellsUids = tellsAllUids(destination, folderState)
   const isNew = (uid: number) => !folderState.isOwnCopy(uid)
   // After a renumbering, what was there before it may be our copies.
   const from = !tellsUids && folderState.saved.hasEarlierCopies === true ? 1 : uidNext

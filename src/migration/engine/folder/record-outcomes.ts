@@ -119,9 +119,12 @@ function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen
 }
 
 function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | null {
-  const { row, to, uidValidity, size, digest, datedBy, date, announced, strategy } = outcome
+  const { row, uidValidity, size, digest, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
-  if (to !== null && at.folderState.isOwnCopy(to)) return recordMerged(outcome, to, deps)
+  const isElsewhere =
+    uidValidity !== null && uidValidity !== at.destinationFolder.opened.uidValidity
+  const to = isElsewhere ? null : outcome.to
+  if (to !== null && isEarlier(to, at)) return recordMerged(outcome, to, deps)
   at.folderState.copied([{ uid: row.uid, to, size, row, digest }])
   deps.evidence.losses = 0
   if (to === null) at.folderState.withoutUid += 1
@@ -142,14 +145,20 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
   noteUndescribed(row, deps)
   noteChangedDate(row, datedBy, strategy, deps)
   noteDroppedKeywords(row.flags, deps)
-  const isElsewhere =
-    uidValidity !== null && uidValidity !== at.destinationFolder.opened.uidValidity
-  return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
+  // After it was opened again, the UIDs of APPENDUID are wrong, and not those of the folder.
+  return isElsewhere && !at.isReopened
+    ? new Reopen('The destination assigned new UIDs to its messages.')
+    : null
+}
+
+/** Whether a message with this UID was there before: as another copy, or before the migration. */
+function isEarlier(to: number, { folderState }: OpenFolder): boolean {
+  return folderState.isOwnCopy(to) || to < folderState.saved.destinationUidNext
 }
 
 /**
- * The destination keeps equal messages once: it reports the UID of another copy. `verify` compares
- * the two.
+ * The destination keeps equal messages once: it reports the UID of another message. `verify`
+ * compares the two.
  */
 function recordMerged(
   { row, size, digest }: OutcomeOf<'copied'>,
@@ -161,8 +170,12 @@ function recordMerged(
   return null
 }
 
-function noteUndescribed({ uid, isUnknown }: Metadata, { migration, folder }: RecordDeps): void {
+function noteUndescribed(
+  { uid, isUnknown, hasNoFlags }: Metadata,
+  { migration, folder }: RecordDeps,
+): void {
   if (isUnknown) migration.note({ folder, uid, message: NOTES.undescribed })
+  if (hasNoFlags) migration.note({ folder, uid, message: NOTES.flagless })
 }
 
 /** Notes a changed date; once for the folder where the source has no dates at all. */
@@ -218,6 +231,7 @@ const NOTES = {
     'The source stores no dates for messages of this folder. They have the dates of their headers.',
   undescribed:
     'The source did not return the flags and the date of this message. It has no flags, and the date of its header.',
+  flagless: 'The source did not return the flags of this message. It has none.',
   undated: 'Neither the source nor this message has a valid date. The destination set one.',
 }
 

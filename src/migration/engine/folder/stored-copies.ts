@@ -3,8 +3,9 @@ import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import { fetchBodies } from '../../../net/imap/fetch/fetch-bodies.ts'
 import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
 import { createMeter, type BodyMeasure } from '../../../net/imap/quirks.ts'
-import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
-import { numberOf, pairsOf, stringOf, type Value } from '../../../net/imap/connection/response.ts'
+import { ImapRefused, isThrottling } from '../../../net/imap/connection/refusals.ts'
+import { numberOf, stringOf, type Value } from '../../../net/imap/connection/response.ts'
+import { addItems, type FetchedItems } from '../../../net/imap/fetch/fetched-items.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 
 /**
@@ -28,7 +29,7 @@ export type Deviations = {
   /** Sizes that differ, in the order found. */
   sizes: { uid: number; sent: BodyMeasure; kept: BodyMeasure }[]
   dates: { count: number; uid: number; sent: number; kept: number } | null
-  /** Copies that the destination does not have. */
+  /** Copies that the destination does not return: only a listing shows whether it has them. */
   missing: StoredCopy[]
 }
 
@@ -79,7 +80,7 @@ export function createStoredCopies(): StoredCopies {
  * read, because servers measure differently.
  * @param source with the folder open
  * @param destination with the folder open
- * @throws ImapRefused for a temporary rejection, ImapLost
+ * @throws ImapRefused when a server asks for fewer requests, ImapLost
  */
 export async function compareStoredCopies(
   arrivals: StoredCopies,
@@ -93,7 +94,7 @@ export async function compareStoredCopies(
     // then on. The second FETCH shows what every later client gets.
     if (some.some(({ moment }) => moment !== null && moment < 0)) await readKept(destination, some)
     const kept = await readKept(destination, some)
-    if (kept) found.missing.push(...(await findMissing(destination, some, kept)))
+    found.missing.push(...(kept ? await findMissing(destination, some, kept) : some))
     for (const arrival of some) {
       const { bytes, moment } = kept?.get(arrival.to) ?? {}
       if (bytes !== undefined && bytes !== arrival.bytes && resized.length < MAX_COMPARED)
@@ -124,9 +125,9 @@ function isOdd(moment: number | null): boolean {
   return moment !== null && (moment < 0 || moment > Date.now())
 }
 
-type Kept = { bytes?: number; moment?: number }
+type Kept = { bytes: number | undefined; moment: number | undefined }
 
-/** Copies that the server does not list, even asked again for each. */
+/** Copies that the server does not return, even asked again for each. */
 async function findMissing(
   wire: Wire,
   some: readonly StoredCopy[],
@@ -134,7 +135,7 @@ async function findMissing(
 ): Promise<StoredCopy[]> {
   const missing: StoredCopy[] = []
   for (const copy of some.filter(({ to }) => !kept.has(to)))
-    if ((await readKept(wire, [copy]))?.has(copy.to) === false) missing.push(copy)
+    if ((await readKept(wire, [copy]))?.has(copy.to) !== true) missing.push(copy)
   return missing
 }
 
@@ -143,31 +144,28 @@ async function readKept(
   wire: Wire,
   some: readonly StoredCopy[],
 ): Promise<Map<number, Kept> | null> {
-  const kept = new Map<number, Kept>()
+  const kept = new Map<number, FetchedItems>()
   // Most servers have sizes in an index, but open each message for its date. Only odd dates are
   // worth that.
   const items = some.some(({ moment }) => isOdd(moment)) ? 'INTERNALDATE ' : ''
   const uids = some.map(({ to }) => to).toSorted((a, b) => a - b)
-  const data = (values: Value[]) => {
-    const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : null
-    const uid = numberOf(pairs?.get('UID'))
-    if (!pairs || uid === null) return false
-    const moment = epochMsOf(stringOf(pairs.get('INTERNALDATE')) ?? '')
-    kept.set(uid, {
-      bytes: numberOf(pairs.get('RFC822.SIZE')) ?? undefined,
-      moment: moment ?? undefined,
-    })
-    return true
-  }
+  const data = (values: Value[]) => addItems(values, kept) !== null
   try {
     await afterExpunges(wire, async () =>
       wire.run([`UID FETCH ${formatUidSet(uids)} (UID ${items}RFC822.SIZE)`], { data }),
     )
-    return kept
+    return new Map([...kept].map(([uid, found]) => [uid, keptOf(found)]))
   } catch (error) {
-    // A server that rejects the comparison has stored the messages nevertheless.
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    // A server that rejects the comparison may have stored the messages nevertheless.
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
     return null
+  }
+}
+
+function keptOf(items: FetchedItems): Kept {
+  return {
+    bytes: numberOf(items.get('RFC822.SIZE')) ?? undefined,
+    moment: epochMsOf(stringOf(items.get('INTERNALDATE')) ?? '') ?? undefined,
   }
 }
 

@@ -12,26 +12,33 @@ import {
 } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { readContents } from '../identify/content.ts'
 import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
-import { readRecords, recordOf, type CopyRecord } from '../journal/copy-records.ts'
+import {
+  readRecords,
+  recordOf,
+  type CopyRecord,
+  type CopyRecords,
+} from '../journal/copy-records.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import { listWhole, recount, undecidable } from './list-messages.ts'
+import { listWhole, recount, undecidable, unlessRefused } from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 
 /**
  * Whether the counts of a folder that had only our copies prove that every message was stored in
- * full: as many messages as were copied, with the sum of their sizes (RFC 8438).
- * @throws ImapLost, and ImapRefused for a temporary rejection
+ * full: as many messages as were copied, with the sum of their sizes (RFC 8438). A server that
+ * rejects the request has proven nothing: `verifyCopies` decides.
+ * @throws ImapRefused when the server asks for fewer requests, ImapLost
  */
 export async function areCopiesStored(wire: Wire, at: OpenFolder): Promise<boolean> {
   const { destinationFolder, folderState, arrivals } = at
   const { copied, bytes } = folderState.saved
   const wasOurs = destinationFolder.opened.exists === copied - arrivals.count
   if (!wasOurs || arrivals.hasOddDates || !wire.capabilities.has('STATUS=SIZE')) return false
-  const stored = await readStatusWithSize(wire, destinationFolder.name)
+  const stored = await unlessRefused(readStatusWithSize(wire, destinationFolder.name))
   return (
+    stored !== null &&
     stored.messages === copied &&
     stored.size === bytes &&
     stored.uidValidity === destinationFolder.opened.uidValidity
@@ -65,7 +72,11 @@ export async function verifyCopies(
   if (at.isResumed || (!at.wasDone && exists < folderState.saved.copied))
     await addLost(at, copier, destination, migration)
   await settleDoubtful(at, copier, { source, destination }, migration)
-  if (isShort(exists, at) || !(await haveArrived(at, copier, { destination, uidNext }, migration)))
+  if (
+    at.hasLostUids ||
+    isShort(exists, at) ||
+    !(await haveArrived(at, copier, { destination, uidNext }, migration))
+  )
     await failUnstored(at, copier, { source, destination }, migration)
   requireCount(exists, at)
   reportDeviations(deviations, at, copier, migration.note)
@@ -86,48 +97,55 @@ async function addLost(
       doubtful.push({ uid, to, size, isMerged: false })
 }
 
-/** Decides about copies that the destination does not have, or has as other copies. */
+/**
+ * Decides about copies that the destination has as other messages. Those that it does not have under
+ * the UID that it reported are left to `failUnstored`: they can have another UID.
+ */
 async function settleDoubtful(
-  { doubtful, folderState, destinationFolder }: OpenFolder,
+  at: OpenFolder,
   { folder }: FolderCopier,
   { source, destination }: Record<'source' | 'destination', MailboxView>,
   { journal, note }: MigrationContext,
 ): Promise<void> {
+  const { doubtful, folderState, destinationFolder } = at
   if (doubtful.length === 0) return
   const here = new Set(await listWhole(destination, destinationFolder.name))
-  const isAtSource = await findAtSource(source, folder)
   const records = readRecords(await journal.copies(folder.path, folderState.saved))
   for (let one = doubtful[0]; one; one = doubtful[0]) {
     const { uid, to, size, isMerged } = one
-    if (!isMerged && here.has(to)) {
-      doubtful.shift()
-      continue
-    }
     const record = records.get(uid)
-    const others = [...records].filter(
-      (other) => other.size === size && record?.messageId.equals(other.messageId) === true,
-    )
-    const twins = new Set([to, ...others.map((other) => other.to)])
-    const wanted = [...twins].filter((each) => here.has(each)).toSorted((a, b) => a - b)
-    const original = (await readContents(source, [{ uid, size }])).get(uid)
-    const stored = await readContents(
-      destination,
-      wanted.map((each) => ({ uid: each, size })),
-    )
-    const isThere = stored.values().some(({ loose }) => original?.loose.equals(loose) === true)
-    if (!original && !isAtSource(uid)) {
-      if (!here.has(to)) forget(folderState, uid, { to, size })
-      doubtful.shift()
-      continue
-    }
-    folderState.uncopied({ to, size, isTwin: isMerged || here.has(to) })
-    if (isThere) {
+    if (isMerged && (await isStoredAs(one, records, here, { source, destination }))) {
+      folderState.uncopied({ to: null, size })
       folderState.skipped(uid, size)
       note({ folder: folder.path, uid, message: MERGED })
-    } else folderState.failed(notStored(folder.path, one, destinationFolder.path))
+    } else if (isMerged || !here.has(to)) {
+      folderState.lostUid(isMerged ? null : (record ?? null), to)
+      at.hasLostUids = true
+    }
     doubtful.shift()
   }
   await folderState.save()
+}
+
+/** Whether the destination has the content of a message as an equal one of the folder. */
+async function isStoredAs(
+  { uid, to, size }: OpenFolder['doubtful'][number],
+  records: CopyRecords,
+  here: ReadonlySet<number>,
+  { source, destination }: Record<'source' | 'destination', MailboxView>,
+): Promise<boolean> {
+  const record = records.get(uid)
+  const others = [...records].filter(
+    (other) => other.size === size && record?.messageId.equals(other.messageId) === true,
+  )
+  const twins = new Set([to, ...others.map((other) => other.to)])
+  const wanted = [...twins].filter((each) => here.has(each)).toSorted((a, b) => a - b)
+  const original = (await readContents(source, [{ uid, size }])).get(uid)
+  const stored = await readContents(
+    destination,
+    wanted.map((each) => ({ uid: each, size })),
+  )
+  return stored.values().some(({ loose }) => original?.loose.equals(loose) === true)
 }
 
 const MERGED =
@@ -149,6 +167,7 @@ async function haveArrived(
   const last = (uidNext ?? 2 ** 32) - 1
   const arrived = new Map<string, number>()
   for await (const row of fetchMetadata(destination, saved.destinationUidNext, last)) {
+    if (folderState.isOwnCopy(row.uid)) continue
     const key = keyOf(recordOf(row, { to: null, size: row.size ?? 0, digest: null }, []))
     arrived.set(key, (arrived.get(key) ?? 0) + 1)
   }
@@ -203,6 +222,7 @@ async function failUnstored(
     } else folderState.failed(notStored(folder.path, { uid, size }, destinationFolder.path))
   }
   folderState.withoutUid = 0
+  at.hasLostUids = false
 }
 
 /** Returns whether the source still has a message, as far as its listing is complete. */

@@ -12,6 +12,8 @@ import { areCopiesStored, verifyCopies } from './verify-copies.ts'
 /**
  * Verifies that all messages are accounted for: true when they are, false when messages are left to
  * copy. Counts are read again only where the responses so far do not prove them.
+ * @param failures attempts that failed: the server may have ended the connection at STATUS or at
+ *   SUBSCRIBE, which no message needs
  * @throws FolderStop when the destination does not have what was copied, or the source claims to
  *   have more messages than it lists; Reopen, ImapRefused, ImapLost
  */
@@ -20,16 +22,19 @@ export async function verify(
   at: OpenFolder,
   copier: FolderCopier,
   migration: MigrationContext,
+  failures: number,
 ): Promise<boolean> {
   const unlisted = await countUnlisted(pair, at, copier)
   const { folderState } = at
   if (!at.uids.every((uid) => folderState.isDone(uid))) return false
   const { wire } = await pair.destination()
   const { subscribe: subscriptions } = migration
-  const isSubscribed = subscriptions === 'all' || copier.folder.subscribed
+  const isWanted = subscriptions === 'all' || (subscriptions !== 'none' && copier.folder.subscribed)
   const subscribing =
-    isSubscribed && subscriptions !== 'none' ? subscribe(wire, at.destinationFolder.name) : null
-  const [isStored] = await settledAll([areCopiesStored(wire, at), subscribing])
+    isWanted && failures < ENGINE_LIMITS.maxBreaks.alone
+      ? subscribe(wire, at.destinationFolder.name)
+      : null
+  const [isStored] = await settledAll([failures === 0 && areCopiesStored(wire, at), subscribing])
   if (!isStored) await verifyCopies(pair, at, copier, migration)
   if (unlisted > 0)
     throw new FolderStop(

@@ -8,6 +8,7 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { listWhole } from '../folder/list-messages.ts'
+import { settledAll } from '../settled-all.ts'
 import { readContents, type Content } from './content.ts'
 import { COVERED_BYTES, FINGERPRINT_BYTES, messageIdOf, shortenKey } from './fingerprint.ts'
 import { identify, type IdentifiedMessage } from './identify.ts'
@@ -122,8 +123,15 @@ export class ExistingMessages {
       const doubtful = named.filter(
         (row) => isStrict || !this.#candidatesOf(row).some((one) => isSure(row, one)),
       )
-      for (const [uid, content] of await readContents(source, [...doubtful, ...nameless]))
-        contents.set(uid, content)
+      // At the same time on both sides: this is what most of a first run over existing mail takes.
+      const [read] = await settledAll([
+        readContents(source, [...doubtful, ...nameless]),
+        readCandidates(
+          destination,
+          doubtful.flatMap((row) => this.#candidatesOf(row)),
+        ),
+      ])
+      for (const [uid, content] of read) contents.set(uid, content)
       for (const row of [...named, ...nameless]) {
         const key = messageIdOf(row.messageIds) ?? contents.get(row.uid)?.key ?? null
         if (key !== null && this.#hasCandidates(key)) keys.set(row.uid, key)
@@ -288,24 +296,45 @@ async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Pro
   }
 }
 
-/** By its metadata, or by its body where the server does not describe it. */
-async function identifyAlone(
-  view: MailboxView,
-  uid: number,
-  existing: ExistingMessages,
-): Promise<IdentifiedMessage[]> {
-  const described = await Array.fromAsync(identify(view, uid, uid))
-  if (described.length > 0) return described
-  const content = (await readContents(view, [{ uid, size: null }])).get(uid)
-  if (content) return [{ uid, key: content.key, size: 0, row: undescribed(uid) }]
-  const [row] = await Array.fromAsync(fetchMetadata(view, uid, uid))
-  if (row) existing.addUnreadable(row)
-  else existing.undescribed += 1
-  return []
-}
-
 function momentOf(date: string | null): number | null {
   return date === null ? null : epochMsOf(date)
+}
+
+/** The messages of a mailbox, by ascending UIDs, and those of which it is not known what they are. */
+export type Identified = {
+  found: IdentifiedMessage[]
+  /** Metadata of those that the server does not return; `isUnknown` where it has none either. */
+  unreadable: Metadata[]
+}
+
+/**
+ * Identifies listed messages of the open mailbox. One that the server omits is asked for alone.
+ * @param listed ascending
+ * @throws ImapRefused, ImapLost
+ */
+export async function identifyListed(view: Wire, listed: readonly number[]): Promise<Identified> {
+  const unreadable: Metadata[] = []
+  const [first, last] = [listed[0], listed.at(-1)]
+  if (first === undefined || last === undefined) return { found: [], unreadable }
+  const wanted = new Set(listed)
+  const found = await Array.fromAsync(identify(view, first, last, (uid) => wanted.has(uid)))
+  const known = new Set(found.map(({ uid }) => uid))
+  for (const uid of listed.filter((one) => !known.has(one))) {
+    const one = await identifyAlone(view, uid)
+    if ('key' in one) found.push(one)
+    else unreadable.push(one)
+  }
+  return { found: found.toSorted((a, b) => a.uid - b.uid), unreadable }
+}
+
+/** By its metadata, or by its body where the server does not describe it. */
+async function identifyAlone(view: Wire, uid: number): Promise<IdentifiedMessage | Metadata> {
+  const [described] = await Array.fromAsync(identify(view, uid, uid))
+  if (described) return described
+  const content = (await readContents(view, [{ uid, size: null }])).get(uid)
+  if (content) return { uid, key: content.key, size: 0, row: undescribed(uid) }
+  const [row] = await Array.fromAsync(fetchMetadata(view, uid, uid))
+  return row ?? undescribed(uid)
 }
 
 /**
@@ -323,11 +352,11 @@ export async function listExisting(
   const existing = new ExistingMessages()
   if (before <= from) return existing
   const listed = (await listWhole(view, name)).filter((uid) => uid >= from && uid < before)
-  const last = listed.at(-1) ?? 0
-  const found = await Array.fromAsync(identify(view, from, last, isWanted))
-  const known = new Set(found.map(({ uid }) => uid))
-  for (const uid of listed.filter((one) => isWanted(one) && !known.has(one)))
-    found.push(...(await identifyAlone(view, uid, existing)))
-  for (const { key, row } of found.toSorted((a, b) => a.uid - b.uid)) existing.add(key, row)
+  const { found, unreadable } = await identifyListed(view, listed.filter(isWanted))
+  for (const row of unreadable) {
+    if (row.isUnknown) existing.undescribed += 1
+    else existing.addUnreadable(row)
+  }
+  for (const { key, row } of found) existing.add(key, row)
   return existing
 }

@@ -17,9 +17,6 @@ export type CopiedMessage = {
   digest?: Buffer | null | undefined
 }
 
-/** `isTwin`: the destination has the copy of another message under this UID. */
-type UncopiedMessage = { to: number | null; size: number; isTwin?: boolean }
-
 export type OpenIntent = {
   /** Ends a batch. It is unknown whether these messages arrived. */
   conclude(unknown: readonly number[]): void
@@ -146,6 +143,11 @@ export class FolderState {
     return this.#failed.size
   }
 
+  /** Of the failed messages, those that the journal has. */
+  get reportedCount(): number {
+    return this.failedCount - this.#unsavedFailures.length
+  }
+
   /** Bytes of all processed messages, copied or not. */
   get bytes(): number {
     return this.#saved.bytes + this.#saved.aside
@@ -188,10 +190,22 @@ export class FolderState {
   }
 
   /** A copy turned out not to be there. Another outcome of its message must follow. */
-  uncopied({ to, size, isTwin = false }: UncopiedMessage): void {
-    if (to !== null && !isTwin) this.#ownCopies.delete(to)
+  uncopied({ to, size }: { to: number | null; size: number }): void {
+    if (to !== null) this.#ownCopies.delete(to)
     this.#saved.copied -= 1
     this.#saved.bytes -= size
+  }
+
+  /**
+   * The destination does not have a copy under the UID that it reported.
+   * @param copy null where it is the UID of another copy
+   */
+  lostUid(copy: CopyRecord | null, to: number): void {
+    if (copy) {
+      this.#ownCopies.delete(to)
+      this.record({ ...copy, to: 0 })
+    }
+    this.withoutUid += 1
   }
 
   /** Adds the record of a copy, or replaces it. */

@@ -33,11 +33,14 @@ export type MigrationPlan = {
 
 /**
  * Lists both accounts and maps the folders.
+ * @param failures attempts that failed: a server may have ended the connection at ENABLE
+ *   or at the quota
  * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and errors of signing in
  */
 export async function planMigration(
   pair: ConnectionPair,
   deps: MigrateDeps,
+  failures = 0,
 ): Promise<MigrationPlan> {
   const { source, destination, folders, options = {} } = deps
   const [from] = await Promise.all([pair.source(), pair.destination()])
@@ -45,10 +48,10 @@ export async function planMigration(
   // Sent together. Counts and sizes come with the list, where the source supports that.
   const counts = { withModseq, withSize: deps.sizes === undefined }
   const [, here, there, freeBytes] = await Promise.all([
-    withModseq ? enableQresync(from.wire) : null,
+    withModseq && failures === 0 ? enableQresync(from.wire) : null,
     listReadableFolders(() => pair.source(), counts),
     listReadableFolders(() => pair.destination()),
-    freeBytesOf(() => pair.destination()),
+    failures === 0 ? freeBytesOf(() => pair.destination()) : null,
   ])
   const wanted = chooseFolders(here, folders)
   const isParent = ({ path, delimiter, isSelectable }: Folder) =>

@@ -10,16 +10,19 @@ import { numberOf, pairsOf, type Value } from '../../../net/imap/connection/resp
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 
 /**
- * The free space of the destination in bytes; null without a quota.
- * @throws ImapLost
+ * The free space of the destination in bytes; null without a quota, and where the connection ends
+ * instead: it is asked for once, because only a warning needs it.
+ * @throws errors of `session`
  */
 export async function freeBytesOf(session: () => Promise<Session>): Promise<number | null> {
-  const quota = await readQuota((await session()).wire).catch(async (error: unknown) => {
-    // The connection may have broken at something else.
-    if (!(error instanceof ImapLost)) throw error
-    return readQuota((await session()).wire)
-  })
-  return quota && Math.max(0, quota.limit - quota.used)
+  const { wire } = await session()
+  try {
+    const quota = await readQuota(wire)
+    return quota && Math.max(0, quota.limit - quota.used)
+  } catch (error) {
+    if (!(error instanceof ImapLost) || error.reason === 'ours') throw error
+    return null
+  }
 }
 
 /**
@@ -40,14 +43,14 @@ export async function measureSizes(
   return isWorthIt ? sizesOf(session, folders) : new Map()
 }
 
-/** Folders at which connections may break before no further sizes are asked for. */
+/** Folders at which connections may break before no further sizes are requested. */
 const MAX_LOSSES = 3
 
 /**
  * Returns bytes by path, without folders whose size the server does not report, or at which it ends
  * the connection. Opens mailboxes.
  * @param session returns a new session where the last one is lost
- * @throws ImapLost where the server ends connections at several folders
+ * @throws errors of `session`
  */
 export async function sizesOf(
   session: () => Promise<Session>,
@@ -69,10 +72,13 @@ export async function sizesOf(
   let losses = 0
   // A folder must be open while the sizes of its messages are fetched.
   for (const folder of left) {
+    const { wire: open } = await session()
     try {
-      await take((await session()).wire, folder)
+      await take(open, folder)
     } catch (error) {
-      if (!(error instanceof ImapLost) || (losses += 1) > MAX_LOSSES) throw error
+      if (!(error instanceof ImapLost) || error.reason === 'ours') throw error
+      losses += 1
+      if (losses > MAX_LOSSES) break
     }
   }
   return sizes

@@ -1,8 +1,9 @@
-import { fetchFlags } from '../../../net/imap/fetch/fetch-flags.ts'
+import { fetchFlags, type FlagChanges } from '../../../net/imap/fetch/fetch-flags.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
-import { recount, uidsBelow } from '../folder/list-messages.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { recount, uidsBelow, unlessRefused } from '../folder/list-messages.ts'
 import {
   flagBits,
   readRecords,
@@ -27,18 +28,22 @@ export async function findFolderChanges(
   saved: SavedFolder,
   status: FolderStatus,
   journal: Journal,
-): Promise<FolderChanges | null> {
+): Promise<FolderChanges | 'renumbered'> {
   const records = readRecords(await journal.copies(folder.path, saved))
   if (saved.sourceUidValidity !== status.uidValidity) {
     if (isWhole(saved, records))
       await recordRenumbered(folder.path, saved, status, records, journal)
-    return null
+    return 'renumbered'
   }
   const connection = (await pair.source()).wire
   const source = await pair.sourceFolder(folder.pathAsListed)
   const last = saved.sourceUidNext - 1
-  const since = status.modseq === null ? undefined : (saved.sourceModseq ?? undefined)
-  const { flags, vanished } = await fetchFlags(source, last, { since, connection })
+  const { flags, vanished } = await fetchChangedFlags(
+    source,
+    last,
+    sinceOf(saved, status),
+    connection,
+  )
   const gone = vanished
     ? copiesIn(records, vanished)
     : copiesWithout(records, await uidsBelow(source, saved.sourceUidNext))
@@ -46,6 +51,26 @@ export async function findFolderChanges(
   if (gone.length > 0 || saved.gone)
     await recordChecked(source, folder, saved, { records, gone }, journal)
   return { records, flags: flagsThatDiffer(flags, records, saved) }
+}
+
+/** A restored source counts from a smaller number on: what changed is not known then. */
+function sinceOf({ sourceModseq }: SavedFolder, { modseq }: FolderStatus): string | undefined {
+  if (sourceModseq === null || modseq === null) return undefined
+  return BigInt(modseq) < BigInt(sourceModseq) ? undefined : sourceModseq
+}
+
+/** All flags, where the source rejects the request for those that changed. */
+async function fetchChangedFlags(
+  source: Wire,
+  last: number,
+  since: string | undefined,
+  connection: Wire,
+): Promise<FlagChanges> {
+  const changed =
+    since === undefined
+      ? null
+      : await unlessRefused(fetchFlags(source, last, { since, connection }))
+  return changed ?? fetchFlags(source, last)
 }
 
 /**

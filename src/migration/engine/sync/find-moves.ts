@@ -9,14 +9,15 @@ import type { Deletion } from '../journal/deletions.ts'
 import type { SavedFolder } from '../journal/journal.ts'
 import { ProcessedMessages } from '../journal/processed-messages.ts'
 import type { Relocation } from './pass.ts'
+import { unlessUnreadable } from './unless-unreadable.ts'
 
 /** A folder with new messages. */
 export type ChangedFolder = { folder: Folder; saved: SavedFolder | null; uidNext: number }
 
 /**
  * Finds new messages that were copied before, from where they are no longer: by the identifier of
- * the source (RFC 8474), otherwise by Message-ID, size and date. A message without Message-ID must
- * have the same bytes.
+ * the source (RFC 8474), otherwise by Message-ID, size and date. A message without Message-ID, or with
+ * another size or date after the source has given the folder new UIDs, must have the same bytes.
  * @returns relocations by folder of the source and UID
  * @throws ImapRefused, ImapLost
  */
@@ -34,24 +35,37 @@ export async function findMoves(
     const source = await pair.sourceFolder(folder.pathAsListed)
     const found = new Map<number, Relocation>()
     const doubtful: Relocation[] = []
-    for await (const row of fetchMetadata(source, from, to)) {
-      if (processed?.has(row.uid)) continue
-      const deletion = lost.take(row, folder.path)
-      if (!deletion) continue
-      if (isCertain(row, deletion)) found.set(row.uid, { row, deletion })
-      else doubtful.push({ row, deletion })
-    }
-    for (const relocation of await withSameBytes(source, doubtful))
-      found.set(relocation.row.uid, relocation)
+    // Without a second attempt: each deletion is taken once.
+    await unlessUnreadable(
+      folder.pathAsListed,
+      async () => {
+        for await (const row of fetchMetadata(source, from, to)) {
+          if (processed?.has(row.uid)) continue
+          const deletion = lost.take(row, folder.path)
+          if (!deletion) continue
+          if (isCertain(row, deletion)) found.set(row.uid, { row, deletion })
+          else doubtful.push({ row, deletion })
+        }
+        for (const relocation of await withSameBytes(source, doubtful))
+          found.set(relocation.row.uid, relocation)
+      },
+      1,
+    )
     if (found.size > 0) moves.set(folder.path, found)
   }
   return moves
 }
 
+/** A Message-ID alone is no identity: a draft keeps it when its text changes. */
 function isCertain(row: Metadata, { record }: Deletion): boolean {
-  const { objectId, messageId } = recordOf(row, { to: 0, size: 0, digest: null }, [])
+  const { objectId, messageId, size, date } = recordOf(
+    row,
+    { to: 0, size: row.size ?? 0, digest: null },
+    [],
+  )
   const isSameObject = objectId.length > 0 && objectId.equals(record.objectId)
-  return isSameObject || messageId.length > 0
+  const isAlike = size === record.size && date === record.date
+  return isSameObject || (messageId.length > 0 && isAlike)
 }
 
 async function withSameBytes(source: Wire, doubtful: readonly Relocation[]): Promise<Relocation[]> {

@@ -44,6 +44,8 @@ export type SyncedFolder = {
   status: FolderStatus
   /** Null for a folder that was not copied before, or has new UIDs. */
   changes: FolderChanges | null
+  /** What changed could not be found out: the next pass has to find it. */
+  isUnknown: boolean
   relocations: ReadonlyMap<number, Relocation> | null
 }
 

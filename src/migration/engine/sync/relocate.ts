@@ -1,4 +1,9 @@
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import {
+  describeRefusal,
+  ImapRefused,
+  isThrottling,
+} from '../../../net/imap/connection/refusals.ts'
 import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import {
   canMoveMessages,
@@ -35,8 +40,27 @@ export async function relocate(
     for (let from = 0; from < group.length; from += MESSAGES_PER_COMMAND) {
       const some = group.slice(from, from + MESSAGES_PER_COMMAND)
       if (isHere) await takeOver(at, some, migration)
-      else if (destination !== path) await moveHere(pair, at, some, migration)
+      else if (destination !== path)
+        await unlessRejected(moveHere(pair, at, some, migration), path, migration)
     }
+  }
+}
+
+/**
+ * Messages whose copies the destination does not let us move are copied, once it is known which
+ * of them were moved nevertheless.
+ */
+async function unlessRejected(
+  moving: Promise<void>,
+  path: string,
+  { note }: MigrationContext,
+): Promise<void> {
+  try {
+    await moving
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
+    const message = `Copies could not be moved to “${path}”: ${describeRefusal(error.refusal)} Missing ones were copied again.`
+    note({ folder: path, message })
   }
 }
 

@@ -1,4 +1,4 @@
-import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
+import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import { fetchFlags } from '../../../net/imap/fetch/fetch-flags.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import { readStatus } from '../../../net/imap/folders/mailbox.ts'
@@ -11,6 +11,7 @@ import { findFolderChanges, recordMissingFolder } from './find-changes.ts'
 import { findMoves } from './find-moves.ts'
 import type { FolderChanges, Relocation, SyncPlan } from './pass.ts'
 import { digestOfFlags, isSameStatus, statusOf, type FolderStatus } from './folder-status.ts'
+import { unlessUnreadable } from './unless-unreadable.ts'
 
 /**
  * Lists what changed at the source since the last pass. New messages are counted before missing
@@ -34,14 +35,13 @@ export async function planSync(
       unchanged.set(path, state)
   }
   const changed = folders.filter(({ path }) => !unchanged.has(path))
-  const changes = new Map<string, FolderChanges | null>()
+  const changes = new Map<string, FolderChanges | 'renumbered' | null>()
   for (const folder of changed) {
     const [state, status] = [saved.get(folder.path), statuses.get(folder.path) as FolderStatus]
-    if (state && status.uidValidity !== null)
-      changes.set(
-        folder.path,
-        await unlessRefused(() => findFolderChanges(pair, folder, state, status, journal)),
-      )
+    if (!state) continue
+    const find = () => findFolderChanges(pair, folder, state, status, journal)
+    const isKnown = status.uidValidity !== null
+    changes.set(folder.path, isKnown ? await unlessUnreadable(folder.pathAsListed, find) : null)
   }
   await recordMissing(pair, folders, saved, journal)
   const open = await journal.deletions()
@@ -56,8 +56,13 @@ export async function planSync(
     folder(path) {
       const status = statuses.get(path)
       if (!status) return null
-      const moved = relocations?.get(path) ?? null
-      return { status, changes: changes.get(path) ?? null, relocations: moved }
+      const found = changes.get(path)
+      return {
+        status,
+        changes: found === 'renumbered' ? null : (found ?? null),
+        isUnknown: found === null,
+        relocations: relocations?.get(path) ?? null,
+      }
     },
   }
 }
@@ -77,22 +82,14 @@ export async function readStatuses(
     const status = statuses.get(path) as FolderStatus
     const { modseq, uidNext, uidValidity } = status
     if (modseq !== null || uidNext === null || uidValidity === null) continue
-    const found = await unlessRefused(async () =>
+    const found = await unlessUnreadable(pathAsListed, async () =>
       fetchFlags(await viewOf(pathAsListed), uidNext - 1),
     )
-    status.flags = found && digestOfFlags(found.flags)
+    // An answer without some of the messages proves nothing about them.
+    const isWhole = found !== null && found.flags.size >= (status.messages ?? 0)
+    status.flags = isWhole ? digestOfFlags(found.flags) : null
   }
   return statuses
-}
-
-/** A folder that the source does not open is reported when it is copied. */
-async function unlessRefused<T>(work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
-    return null
-  }
 }
 
 /** Records the copies of folders that are not at the source any more. */

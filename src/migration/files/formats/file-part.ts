@@ -29,6 +29,11 @@ export function* readFrom(fd: number, start: number, end: number): Generator<Buf
   }
 }
 
+/** Splits bytes in memory into such parts. */
+export function* splitBuffer(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES)
+}
+
 /** The connection ends with it, and nothing of the message is stored. */
 export const changedError = () => new Error('A file changed while it was read.')
 

@@ -2,7 +2,8 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { fillWithCrlf } from './bare-ends.ts'
-import { fillFrom, readPart, readWhole } from './file-part.ts'
+import { isCompressed, readCompressed } from './compressed.ts'
+import { fillFrom, readPart, readWhole, splitBuffer } from './file-part.ts'
 import { digestOf, reasonOf, type FoundMessage, type Leave } from './found-message.ts'
 import { isFrom } from './from-line.ts'
 import {
@@ -26,9 +27,16 @@ type Place = { start: number; end: number; flags: string[]; date: string | null 
 
 /**
  * What the name or the folder of a file tells, which wins over the header. `useState`: flags are in
- * the header. `isRaw`: its line ends are those of the message.
+ * the header. `isRaw`: its line ends are those of the message. `isCompressed`: it is a message that
+ * Dovecot or Zimbra compressed.
  */
-type Over = { flags?: string[]; useState?: boolean; useFileTime?: boolean; isRaw?: boolean }
+type Over = {
+  flags?: string[]
+  useState?: boolean
+  useFileTime?: boolean
+  isRaw?: boolean
+  isCompressed?: boolean
+}
 
 /**
  * Reads a file with one message: .eml, .emlx, or a file of a Maildir.
@@ -36,14 +44,24 @@ type Over = { flags?: string[]; useState?: boolean; useFileTime?: boolean; isRaw
  */
 export function readMessageFile(path: string, over: Over = {}): FoundMessage | null {
   const { size: bytes, mtimeMs } = statSync(path)
+  // Decompressed once here, and again when the message is copied: only its place is kept.
+  const content = over.isCompressed ? readCompressed(path) : null
   const place =
-    extname(path).toLowerCase() === '.emlx' ? placeInEmlx(path, bytes) : wholeFile(bytes)
+    content === null && extname(path).toLowerCase() === '.emlx'
+      ? placeInEmlx(path, bytes)
+      : wholeFile(content?.length ?? bytes)
   if (!place) return null
   const { start, end } = place
-  const beginning = readWhole(path, start, Math.min(end, start + MAX_HEADER_BYTES))
+  const partOf = (whole: Buffer | null, to = end) =>
+    whole ? splitBuffer(whole.subarray(start, to)) : readPart(path, start, to)
+  const beginning = Buffer.concat(
+    Array.from(partOf(content, Math.min(end, start + MAX_HEADER_BYTES)), (part) =>
+      Buffer.from(part),
+    ),
+  )
   const fields = parseHeader(headerIn(beginning.toString('latin1')))
   const lineEnd = lineEndOf(beginning)
-  const { size, crc } = measure(path, place, over.isRaw ? null : lineEnd)
+  const { size, crc } = measure(partOf(content), over.isRaw ? null : lineEnd)
   const fileDate = internalDateOf(mtimeMs)
   const isAsStored = size === end - start && lineEnd === 'lf'
   const isPlain = over.isRaw || isAsStored
@@ -58,10 +76,10 @@ export function readMessageFile(path: string, over: Over = {}): FoundMessage | n
     date: over.useFileTime ? fileDate : (place.date ?? dateInHeader(fields) ?? fileDate),
     messageId: fields.first('message-id'),
     read: () => {
-      const parts = readPart(path, start, end)
+      const parts = partOf(over.isCompressed ? readCompressed(path) : null)
       return isPlain ? parts : withCrlf(parts, lineEnd, false)
     },
-    fill: isPlain || lineEnd === 'lf' ? fill : null,
+    fill: !over.isCompressed && (isPlain || lineEnd === 'lf') ? fill : null,
   }
 }
 
@@ -81,9 +99,13 @@ export function* readMail(path: string, leave: Leave, over: Over = {}): Generato
     else {
       // An export names the files whose line ends are those of the message.
       const isRaw = over.isRaw ?? /\.raw\.eml$/i.test(path)
-      const message = readMessageFile(path, { ...over, isRaw })
+      const message = readMessageFile(path, {
+        ...over,
+        isRaw,
+        isCompressed: isCompressed(beginning),
+      })
       if (message && message.size > 0) yield message
-      else leaveFor('It has no message of Apple Mail.')
+      else leaveFor(message ? 'The file is empty.' : 'It has no message of Apple Mail.')
     }
   } catch (error) {
     leaveFor(reasonOf(error))
@@ -102,9 +124,9 @@ function withFile(path: string, work: (fd: number) => void): void {
 const wholeFile = (end: number): Place => ({ start: 0, end, flags: [], date: null })
 
 /** The size of a message with CRLF line ends, and the checksum of its bytes in the file. */
-function measure(path: string, { start, end }: Place, lineEnd: LineEnd | null) {
+function measure(parts: Iterable<Buffer>, lineEnd: LineEnd | null) {
   let [size, crc, before] = [0, 0, 0]
-  for (const part of readPart(path, start, end)) {
+  for (const part of parts) {
     size += part.length + (lineEnd === null ? 0 : countConverted(part, before, lineEnd))
     crc = crc32(part, crc)
     before = part.at(-1) ?? before

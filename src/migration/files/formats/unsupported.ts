@@ -33,8 +33,13 @@ const BY_NAME = new Map(
 /** The first bytes of an Outlook message file. Zimbra gives files with messages the same ending. */
 const OUTLOOK_MESSAGE = '\xd0\xcf\x11\xe0'
 
-/** The first bytes of gzip, bzip2, xz, Zstandard and LZ4, which Dovecot compresses messages with. */
-const COMPRESSIONS = ['\x1f\x8b', 'BZh', '\xfd7zXZ\0', '\x28\xb5\x2f\xfd', '\x04\x22\x4d\x18']
+/** Compressions of Dovecot that are not read: bzip2, xz, LZ4, and Dovecot’s own form of LZ4. */
+const COMPRESSIONS: readonly [beginning: string, name: string][] = [
+  ['BZh', 'bzip2'],
+  ['\xfd7zXZ\0', 'xz'],
+  ['\x04\x22\x4d\x18', 'LZ4'],
+  ['Dovecot-LZ4', 'LZ4'],
+]
 
 /**
  * Why a file that may have mail cannot be read; null for any other file.
@@ -50,7 +55,8 @@ export function unsupportedReason(
   if (found) return found[1]
   const extension = extname(path).toLowerCase()
   if (isMessage || extension === '.msg') {
-    if (COMPRESSIONS.some((bytes) => text.startsWith(bytes))) return COMPRESSED
+    const compression = COMPRESSIONS.find(([bytes]) => text.startsWith(bytes))
+    if (compression) return `It is compressed with ${compression[1]}. Decompress it first.`
     return text.startsWith(OUTLOOK_MESSAGE)
       ? 'Outlook message files are not supported. Save them as .eml.'
       : null

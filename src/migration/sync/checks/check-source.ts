@@ -1,5 +1,6 @@
 import { onAbort } from '../../../net/abort.ts'
-import { listFolders } from '../../../net/imap/folders/list-folders.ts'
+import { createSessions } from '../../../net/imap/connection/sessions.ts'
+import { listReadableFolders } from '../../../net/imap/folders/list-folders.ts'
 import { createMailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ImapLost } from '../../../net/imap/connection/refusals.ts'
 import { signInFresh, type MigrationAccount } from '../../engine/connections/fresh-sign-in.ts'
@@ -19,21 +20,23 @@ export async function readSourceDigest(
   folders: readonly string[],
   signal: AbortSignal,
 ): Promise<string | null> {
-  const session = await signInFresh(source, signal)
-  const { wire } = session
-  const leave = onAbort([signal], () =>
-    wire.destroy(new ImapLost('timeout', 'It did not answer in time.')),
-  )
+  const sessions = createSessions(async () => {
+    const session = await signInFresh(source, signal)
+    const leave = onAbort([signal], () =>
+      session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.')),
+    )
+    void session.wire.gone.then(leave)
+    return session
+  })
   try {
-    const listing = await listFolders(session, { withModseq: true })
+    const listing = await listReadableFolders(sessions.open, { withModseq: true })
     const chosen = chooseFolders(listing, folders.length === 0 ? 'all' : folders)
     const changed = () => new ImapLost('protocol', 'The source assigned new UIDs to its messages.')
     const statuses = await readStatuses(chosen, async (name) =>
-      createMailboxView(wire, { verb: 'EXAMINE', name, changed }),
+      createMailboxView((await sessions.open()).wire, { verb: 'EXAMINE', name, changed }),
     )
     return digestOfStatuses(statuses)
   } finally {
-    leave()
-    await wire.logout()
+    await sessions.close()
   }
 }

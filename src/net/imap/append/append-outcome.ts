@@ -1,6 +1,6 @@
 import { parseUidList } from '../connection/command-encoding.ts'
 import { classifyRefusal, ImapLost, type Refusal } from '../connection/refusals.ts'
-import { numberOf, stringOf, type ResponseCode } from '../connection/response.ts'
+import { numberOf, positiveOf, stringOf, type ResponseCode } from '../connection/response.ts'
 import type { Command } from '../connection/command.ts'
 import type { Wire } from '../connection/wire.ts'
 
@@ -70,7 +70,7 @@ function storedOutcomes(
   const isWhole = uids?.length === messages
   return Array.from({ length: messages }, (_, index) => ({
     state: 'stored',
-    uid: isWhole ? (uids[index] ?? null) : null,
+    uid: isWhole ? positiveOf(String(uids[index])) : null,
     uidValidity,
     isSent,
   }))

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { maxNonSyncLiteralBytes } from './append-header.ts'
 import { ImapRefused } from '../connection/refusals.ts'
+import type { Command } from '../connection/command.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /** The result of a probe, once for each connection. */
 const probes = new WeakMap<Wire, Promise<boolean>>()
+const commands = new WeakMap<Wire, Command>()
+
+/** Whether a server ended the connection at the probe. */
+export function isLostAtProbe(wire: Wire): boolean {
+  return wire.lostDuring !== null && wire.lostDuring === commands.get(wire)
+}
 
 /**
  * Finds out whether a server reads the literal of an APPEND to its end although it rejects the
@@ -30,6 +37,7 @@ async function runProbe(wire: Wire): Promise<boolean> {
   const folder = `portreeve-probe-${randomUUID()}`
   const appended = await wire.withWriter(async (writer, begin) => {
     const command = begin()
+    commands.set(wire, command)
     command.guardLiteral()
     await writer.write(`${command.tag} APPEND "${folder}" {${LITERAL.length}+}\r\n${LITERAL}\r\n`)
     return command

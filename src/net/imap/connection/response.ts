@@ -53,6 +53,7 @@ export function createResponseAssembler(): {
     const listed = isFirst ? listedMailbox(rest) : null
     if (listed) root.push(...listed)
     else readValues(rest)
+    if (isFirst) capitaliseName(root)
   }
 
   function readValues(text: string): void {
@@ -95,6 +96,13 @@ export function createResponseAssembler(): {
       return done
     },
   }
+}
+
+/** The name of a response, behind its number if it has one, in any case (RFC 9051, 9). */
+function capitaliseName(root: Value[]): void {
+  const at = numberOf(root[0]) === null ? 0 : 1
+  const name = root[at]
+  if (typeof name === 'string') root[at] = name.toUpperCase()
 }
 
 /** A search without its result would look as if it had found nothing. */
@@ -271,6 +279,12 @@ export function stringsOf(value: Value | undefined): string[] {
 /** Returns an unsigned number of up to 15 digits; null for anything else. */
 export function numberOf(value: Value | undefined): number | null {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null
+}
+
+/** Returns a UID or another number from 1 to 4,294,967,295 (RFC 9051, 9: nz-number). */
+export function positiveOf(value: Value | undefined): number | null {
+  const number = numberOf(value)
+  return number !== null && number >= 1 && number < 2 ** 32 ? number : null
 }
 
 /** Maps names in capitals to values: `['UID', '7', 'RFC822.SIZE', '9']`. */

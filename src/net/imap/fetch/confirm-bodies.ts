@@ -7,9 +7,10 @@ import {
   type FetchedBody,
   type FetchResult,
 } from './fetch-command.ts'
-import { afterExpunges } from './retry-after-expunges.ts'
+import { addItems, type FetchedItems } from './fetched-items.ts'
+import { afterExpunges, noop } from './retry-after-expunges.ts'
 import { IMAP_LIMITS } from '../limits.ts'
-import { noop, searchUids } from '../folders/mailbox.ts'
+import { searchUids } from '../folders/mailbox.ts'
 import {
   ESTIMATE_FACTOR,
   ESTIMATES_PROVEN,
@@ -88,20 +89,17 @@ export async function listRemaining(
   uids: readonly number[],
 ): Promise<Map<number, number | null> | null> {
   const asked = new Set(uids)
-  const listed = new Map<number, number | null>()
+  const listed = new Map<number, FetchedItems>()
   const data = (values: Value[]) => {
-    const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : null
-    const uid = numberOf(pairs?.get('UID'))
-    if (!pairs || uid === null || !asked.has(uid)) return false
-    listed.set(uid, numberOf(pairs.get('RFC822.SIZE')))
-    return true
+    const uid = addItems(values, listed)?.uid
+    return uid !== undefined && asked.has(uid)
   }
   try {
     await noop(wire)
     await afterExpunges(wire, async () =>
       wire.run([`UID FETCH ${formatUidSet(uids)} (UID RFC822.SIZE)`], { data }),
     )
-    return listed
+    return new Map([...listed].map(([uid, items]) => [uid, numberOf(items.get('RFC822.SIZE'))]))
   } catch (error) {
     if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
     return null

@@ -9,8 +9,8 @@ import {
   type WantedMessage,
 } from './fetch-command.ts'
 import { IMAP_LIMITS } from '../limits.ts'
-import { noop } from '../folders/mailbox.ts'
 import { ImapRefused, type Refusal } from '../connection/refusals.ts'
+import { noop } from './retry-after-expunges.ts'
 import type { Wire } from '../connection/wire.ts'
 
 export type { Body, FetchResult, WantedMessage } from './fetch-command.ts'

@@ -9,7 +9,7 @@ import {
   type BodyMeasure,
 } from '../quirks.ts'
 import { ImapLost, ImapRefused, isThrottling, type Refusal } from '../connection/refusals.ts'
-import { numberOf, stringOf, type Value } from '../connection/response.ts'
+import { positiveOf, stringOf, type Value } from '../connection/response.ts'
 import type { LiteralSink } from '../connection/listener.ts'
 import type { Wire } from '../connection/wire.ts'
 
@@ -199,7 +199,7 @@ function rowOf(items: Value | undefined): { uid: number | null; body: Value | un
   const list = Array.isArray(items) ? items : []
   for (let at = 0; at < list.length; at += 2) {
     const name = stringOf(list[at])?.toUpperCase()
-    if (name === 'UID') uid = numberOf(list[at + 1])
+    if (name === 'UID') uid = positiveOf(list[at + 1])
     if (name === 'BODY[]') body = list[at + 1]
   }
   return { uid, body }

@@ -25,7 +25,7 @@ export type FlagChanges = {
   /** The flags of messages by UID. */
   flags: Map<number, string[]>
   /**
-   * Sets of UIDs without a message, such as `3:5,9`; null where the server did not report them.
+   * Ranges of UIDs without a message, such as `3:5`; null where the server did not report them.
    */
   vanished: string[] | null
 }
@@ -64,10 +64,17 @@ export async function fetchFlags(
   return found
 }
 
-/** `* VANISHED (EARLIER) 41,43:116`; without EARLIER for messages that vanish now. */
-function addVanished(values: Value[], { vanished }: FlagChanges): boolean {
+/**
+ * `* VANISHED (EARLIER) 41,43:116`; without EARLIER for messages that vanish now. What is no such set
+ * tells nothing.
+ */
+function addVanished(values: Value[], found: FlagChanges): boolean {
   const set = stringOf(values.at(-1))
-  if (set === null || vanished === null) return false
-  vanished.push(set)
+  if (set === null || found.vanished === null) return false
+  const ranges = set.split(',').map((range) => /^(\d{1,10})(?::(\d{1,10}))?$/.exec(range))
+  if (ranges.includes(null)) found.vanished = null
+  else
+    for (const [, from = '', to = from] of ranges.filter((range) => range !== null))
+      found.vanished.push([from, to].toSorted((a, b) => Number(a) - Number(b)).join(':'))
   return true
 }

@@ -3,7 +3,8 @@ import { IMAP_LIMITS } from '../limits.ts'
 import { ImapRefused, isThrottling } from '../connection/refusals.ts'
 import { formatUidSet } from '../connection/command-encoding.ts'
 import { searchUids } from '../folders/mailbox.ts'
-import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
+import { numberOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
+import { addItems, type FetchedItems } from './fetched-items.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import type { Wire } from '../connection/wire.ts'
 import { objectIdAttribute, objectIdOf } from './object-id.ts'
@@ -26,6 +27,8 @@ export type Metadata = {
   objectId: string | null
   /** The server did not describe this message. */
   isUnknown?: boolean
+  /** The server described it without its flags, even when asked for them alone. */
+  hasNoFlags?: boolean
 }
 
 function itemsFor(wire: Wire): string {
@@ -93,15 +96,27 @@ async function scanRange(
   onRow: (row: Metadata) => void,
 ): Promise<number> {
   const seen = new Set<number>()
+  const incomplete = new Map<number, FetchedItems>()
+  const objectId = objectIdAttribute(wire)
+  const take = (uid: number, found: FetchedItems) => {
+    incomplete.delete(uid)
+    seen.add(uid)
+    onRow(metadataOf(uid, found))
+  }
+  const takeDescribed = () => {
+    for (const [uid, found] of incomplete) if (isDescribed(found)) take(uid, found)
+  }
   const data = (values: Value[]) => {
-    const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
-    if (!row || row.uid < first || row.uid > last) return false
-    if (!seen.has(row.uid)) onRow(row)
-    seen.add(row.uid)
-    return true
+    const added = addItems(values, incomplete)
+    if (!added) return false
+    const { uid, items: found } = added
+    if (seen.has(uid) || uid < first || uid > last) incomplete.delete(uid)
+    else if (isComplete(found, objectId)) take(uid, found)
+    if (incomplete.size > IMAP_LIMITS.waitingRows) takeDescribed()
+    return uid >= first && uid <= last
   }
   /** Returns the refusal of a set. */
-  async function scanSet(set: string, wanted = items): Promise<ImapRefused | null> {
+  async function runSet(set: string, wanted: string): Promise<ImapRefused | null> {
     try {
       await afterExpunges(wire, async () => wire.run([`UID FETCH ${set} ${wanted}`], { data }))
       return null
@@ -109,6 +124,16 @@ async function scanRange(
       if (error instanceof ImapRefused && !isThrottling(error.refusal)) return error
       throw error
     }
+  }
+  async function scanSet(set: string, wanted = items): Promise<ImapRefused | null> {
+    const refusal = await runSet(set, wanted)
+    const flagless = [...incomplete].filter(
+      ([, found]) => isDescribed(found) && !found.has('FLAGS'),
+    )
+    if (flagless.length > 0)
+      await runSet(formatUidSet(flagless.map(([uid]) => uid).toSorted(ascending)), '(UID FLAGS)')
+    takeDescribed()
+    return refusal
   }
   const refused = await scanSet(`${first}:${last}`)
   if (refused) {
@@ -157,40 +182,58 @@ const ITEMS_OF_INDEX = '(UID FLAGS INTERNALDATE RFC822.SIZE)'
  * @throws ImapRefused when the server asks for fewer requests, ImapLost
  */
 export async function fetchSmallMailbox(wire: Wire): Promise<Metadata[] | null> {
-  const rows = new Map<number, Metadata>()
-  const data = (values: Value[]) => {
-    const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
-    if (row && rows.size <= IMAP_LIMITS.waitingRows) rows.set(row.uid, row)
-    return row !== null
-  }
+  const known = new Map<number, FetchedItems>()
+  const data = (values: Value[]) =>
+    known.size <= IMAP_LIMITS.waitingRows && addItems(values, known) !== null
   try {
     await wire.run([`UID FETCH 1:* ${itemsFor(wire)}`], { data })
   } catch (error) {
     if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
     return null
   }
-  if (rows.size > IMAP_LIMITS.waitingRows) return null
-  return [...rows.values()].toSorted((a, b) => a.uid - b.uid)
+  const described = [...known].filter(([, items]) => isDescribed(items))
+  // Such a server is asked in another way.
+  if (known.size > IMAP_LIMITS.waitingRows || described.some(([, items]) => !items.has('FLAGS')))
+    return null
+  return described.map(([uid, items]) => metadataOf(uid, items)).toSorted((a, b) => a.uid - b.uid)
 }
 
-/** Null for unsolicited responses, such as a change of flags. */
-function metadataOf(items: Value | undefined): Metadata | null {
-  const pairs = pairsOf(items)
-  const uid = numberOf(pairs.get('UID'))
-  const header = pairs.keys().find((name) => name.startsWith('BODY['))
-  if (uid === null || (header === undefined && !hasItemsOfIndex(pairs))) return null
+function metadataOf(uid: number, items: FetchedItems): Metadata {
   return {
     uid,
-    flags: stringsOf(pairs.get('FLAGS')),
-    internalDate: stringOf(pairs.get('INTERNALDATE')),
-    size: numberOf(pairs.get('RFC822.SIZE')),
-    messageIds: messageIdsOf(stringOf(pairs.get(header ?? '')) ?? ''),
-    objectId: objectIdOf(pairs),
+    flags: stringsOf(items.get('FLAGS')),
+    internalDate: stringOf(items.get('INTERNALDATE')),
+    size: numberOf(items.get('RFC822.SIZE')),
+    messageIds: messageIdsOf(stringOf(items.get(headerNameOf(items) ?? '')) ?? ''),
+    objectId: objectIdOf(items),
+    ...(!items.has('FLAGS') && { hasNoFlags: true }),
   }
 }
 
-function hasItemsOfIndex(pairs: ReadonlyMap<string, Value>): boolean {
-  return pairs.has('RFC822.SIZE') && pairs.has('INTERNALDATE')
+/** Whether it is more than an unsolicited response, such as a change of flags. */
+function isDescribed(items: FetchedItems): boolean {
+  return (
+    headerNameOf(items) !== undefined || (items.has('RFC822.SIZE') && items.has('INTERNALDATE'))
+  )
+}
+
+/** Whether no other response about the message has to be awaited. */
+function isComplete(items: FetchedItems, objectId: string | undefined): boolean {
+  return (
+    items.has('FLAGS') &&
+    (objectId === undefined || items.has(objectId)) &&
+    items.has('RFC822.SIZE') &&
+    items.has('INTERNALDATE') &&
+    headerNameOf(items) !== undefined
+  )
+}
+
+function headerNameOf(items: FetchedItems): string | undefined {
+  return items.keys().find((name) => name.startsWith('BODY['))
+}
+
+function ascending(a: number, b: number): number {
+  return a - b
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ImapRefused } from '../connection/refusals.ts'
+import { ImapRefused, isThrottling } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /** A server may report further expunged messages each time. */
@@ -20,7 +20,19 @@ export async function afterExpunges<T>(wire: Wire, command: () => Promise<T>): P
     } catch (error) {
       if (!(error instanceof ImapRefused) || error.refusal.kind !== 'expunged') throw error
       if (attempt === MAX_ATTEMPTS) return null
-      await wire.run(['NOOP'])
+      await noop(wire)
     }
+  }
+}
+
+/**
+ * Lets the server report changes. A server that rejects it has nothing to report.
+ * @throws ImapRefused when the server asks for fewer requests, ImapLost
+ */
+export async function noop(wire: Wire): Promise<void> {
+  try {
+    await wire.run(['NOOP'])
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
   }
 }

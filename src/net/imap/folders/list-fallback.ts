@@ -161,7 +161,13 @@ function addListed(
   const flags = stringsOf(values[1])
   const isSubscribed =
     tells === null ? null : verb === 'LSUB' || flags.some((flag) => /^\\Subscribed$/i.test(flag))
-  listed.set(name, { name, delimiter: stringOf(values[2]), flags, status: null, isSubscribed })
+  listed.set(name, {
+    name,
+    delimiter: stringOf(values[2]) || null,
+    flags,
+    status: null,
+    isSubscribed,
+  })
   return true
 }
 

@@ -42,12 +42,12 @@ export type FolderListing = {
   statusOnly: boolean
 }
 
-/** Folders at which a connection may break before an account counts as unreadable. */
+/** Folders at which a connection may break before no folder is counted. */
 const MAX_UNCOUNTED = 20
 
 /**
  * Lists the folders of an account like `listFolders`, also where the connection breaks at the counts
- * of a folder: that folder has none.
+ * of a folder: that folder has none. Where it breaks at those of many, none has.
  * @param connect returns a new session where the last one is lost
  * @throws ImapRefused when the server asks to retry later, ImapLost, errors of `connect`
  */
@@ -58,15 +58,16 @@ export async function listReadableFolders(
   let uncounted: ReadonlySet<ByteString> | null = null
   for (;;) {
     const session = await connect()
+    const isCounted = (uncounted?.size ?? 0) < MAX_UNCOUNTED
     try {
-      return await listFolders(session, counts, uncounted)
+      return await listFolders(session, isCounted ? counts : null, uncounted)
     } catch (error) {
       if (!(error instanceof ImapLost) || error.reason === 'ours') throw error
       const name = error.at?.mailbox ?? null
       const known: ReadonlySet<ByteString> = uncounted ?? new Set()
       // The connection broke at the list itself: maybe at the counts in it.
       if (name === null && uncounted !== null) throw error
-      if ((name !== null && known.has(name)) || known.size >= MAX_UNCOUNTED) throw error
+      if ((name !== null && known.has(name)) || !isCounted) throw error
       uncounted = new Set(name === null ? known : [...known, name])
     }
   }
@@ -75,14 +76,14 @@ export async function listReadableFolders(
 /**
  * Lists the folders of an account with their counts. An account without folders gives an empty
  * list.
- * @param counts further counts to request
+ * @param counts further counts to request; null for none at all
  * @param uncounted names of folders whose counts are not requested; null to request counts with the
  *   list, where the server supports that
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function listFolders(
   { wire, namespace }: Pick<Session, 'wire' | 'namespace'>,
-  counts: StatusOptions = {},
+  counts: StatusOptions | null = {},
   uncounted: ReadonlySet<ByteString> | null = null,
 ): Promise<FolderListing> {
   const list = await listMailboxes(wire, uncounted ? null : counts)

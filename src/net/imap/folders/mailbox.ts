@@ -7,13 +7,14 @@ import type { ByteString } from './mailbox-name.ts'
 import {
   numberOf,
   pairsOf,
+  positiveOf,
   stringOf,
   stringsOf,
   type ResponseCode,
   type Value,
 } from '../connection/response.ts'
 import { NotImap } from '../connection/response-parser.ts'
-import { ImapRefused, isTemporary } from '../connection/refusals.ts'
+import { ImapRefused, isThrottling } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /** A mailbox as SELECT or EXAMINE described it. */
@@ -100,7 +101,7 @@ export function createOpening(verb: OpeningVerb, name: ByteString): Opening {
 
 function applyCode(opened: OpenedMailbox, { name, args }: ResponseCode): void {
   if (name === 'UIDVALIDITY') opened.uidValidity = numberOf(args[0])
-  if (name === 'UIDNEXT') opened.uidNext = numberOf(args[0])
+  if (name === 'UIDNEXT') opened.uidNext = positiveOf(args[0])
   if (name === 'PERMANENTFLAGS') opened.permanentFlags = stringsOf(args[0])
 }
 
@@ -183,9 +184,9 @@ export async function highestModseq(wire: Wire, name: ByteString): Promise<strin
   return countedModseq(found)
 }
 
-/** A mailbox without modification sequences has 0 (RFC 7162, 3.1.2.2). */
+/** A number of 63 bits. A mailbox without modification sequences has 0 (RFC 7162, 3.1.2.2). */
 function countedModseq(value: string | null): string | null {
-  return value === '0' ? null : value
+  return value !== null && /^[1-9]\d{0,18}$/.test(value) ? value : null
 }
 
 /** Parses the items of a STATUS response. */
@@ -195,7 +196,7 @@ export function parseStatus(items: Value | undefined): MailboxStatus {
   return {
     messages: count('MESSAGES'),
     unseen: count('UNSEEN'),
-    uidNext: count('UIDNEXT'),
+    uidNext: positiveOf(pairs.get('UIDNEXT')),
     uidValidity: count('UIDVALIDITY'),
     modseq: countedModseq(stringOf(pairs.get('HIGHESTMODSEQ'))),
     size: count('SIZE'),
@@ -206,14 +207,6 @@ function isSameName(answered: string | null, asked: ByteString): boolean {
   return (
     answered === asked || (asked.toUpperCase() === 'INBOX' && answered?.toUpperCase() === 'INBOX')
   )
-}
-
-/**
- * Keeps the connection alive, and lets the server report changes.
- * @throws ImapLost
- */
-export async function noop(wire: Wire): Promise<void> {
-  await wire.run(['NOOP'])
 }
 
 /**
@@ -244,7 +237,7 @@ export async function searchUids(wire: Wire, criteria: ByteString): Promise<numb
 export async function fetchUids(wire: Wire): Promise<number[] | null> {
   const uids: number[] = []
   const data = (values: Value[]) => {
-    const uid = values[1] === 'FETCH' ? numberOf(pairsOf(values[2]).get('UID')) : null
+    const uid = values[1] === 'FETCH' ? positiveOf(pairsOf(values[2]).get('UID')) : null
     if (uid !== null) uids.push(uid)
     return uid !== null
   }
@@ -252,25 +245,25 @@ export async function fetchUids(wire: Wire): Promise<number[] | null> {
     await afterExpunges(wire, async () => wire.run(['UID FETCH 1:* (UID)'], { data }))
     return uids
   } catch (error) {
-    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
     return null
   }
 }
 
 function addNumbers(uids: number[], values: Value[]): void {
   for (const value of values) {
-    const uid = numberOf(value)
+    const uid = positiveOf(value)
     if (uid !== null) uids.push(uid)
   }
 }
 
 /** `* ESEARCH (TAG "P5") UID ALL 1:3,7`; without ALL there are none. */
 function addRanges(uids: number[], values: Value[]): void {
-  const at = values.indexOf('ALL')
+  const at = values.findIndex((value) => stringOf(value)?.toUpperCase() === 'ALL')
   if (at === -1) return
   const found = parseUidList(stringOf(values[at + 1]) ?? '', IMAP_LIMITS.messages)
   if (!found) throw new NotImap('it found what is no set of messages')
-  for (const uid of found) uids.push(uid)
+  for (const uid of found) if (uid > 0) uids.push(uid)
 }
 
 function isAscending(uids: number[]): boolean {

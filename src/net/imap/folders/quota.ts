@@ -1,6 +1,6 @@
 import { astring } from '../connection/command-encoding.ts'
 import { ImapRefused } from '../connection/refusals.ts'
-import { numberOf, type Value } from '../connection/response.ts'
+import { numberOf, stringOf, type Value } from '../connection/response.ts'
 import type { Wire } from '../connection/wire.ts'
 import type { ByteString } from './mailbox-name.ts'
 
@@ -34,7 +34,7 @@ export async function readQuota(
 /** `(STORAGE used limit MESSAGE used limit)`, storage in units of 1024 bytes. */
 function storageOf(resources: Value | undefined): MailboxQuota | null {
   if (!Array.isArray(resources)) return null
-  const at = resources.indexOf('STORAGE')
+  const at = resources.findIndex((name) => stringOf(name)?.toUpperCase() === 'STORAGE')
   const [used, limit] = [numberOf(resources[at + 1]), numberOf(resources[at + 2])]
   return at === -1 || used === null || limit === null
     ? null

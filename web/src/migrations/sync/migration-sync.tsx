@@ -129,6 +129,7 @@ function ConfirmDeletions({
     <Row>
       <ConfirmButton
         {...access}
+        kind="plain"
         label={messages.confirm}
         about={messages.held}
         title={messages.confirmTitle}
