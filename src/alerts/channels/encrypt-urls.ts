@@ -11,6 +11,8 @@ export async function encryptUrls({
   db: Kysely<DB>
   secretKey: string
 }): Promise<void> {
-  for (const { id, target } of await listPlainUrls(db))
-    await saveEncryptedUrl(db, id, target, encryptUrl(id, target, secretKey))
+  for (const { id, target } of await listPlainUrls(db)) {
+    if (URL.canParse(target))
+      await saveEncryptedUrl(db, id, target, encryptUrl(id, target, secretKey))
+  }
 }
