@@ -7,10 +7,29 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NEEDED = 24
+hideSecrets()
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) await run()
 else handOver()
+
+/**
+ * Hides passwords and tokens of the command line from other users of the machine, who see the title
+ * of a process. They are visible until then, so that files are better.
+ */
+function hideSecrets() {
+  const words = process.argv.slice(1)
+  // As imapsync, with one or two dashes, in any case and shortened.
+  const isSecret = (word) => /^--?(?:pass(?!f)|oauthaccesst)/i.test(word)
+  const shown = words.map((word, index) => {
+    const before = words[index - 1] ?? ''
+    if (isSecret(word)) return word.replace(/=.*/s, '=***')
+    return isSecret(before) && !before.includes('=') ? '***' : word
+  })
+  if (shown.some((word, index) => word !== words[index]))
+    process.title = [process.argv0, ...shown].join(' ')
+}
 
 /** Runs the source in a checkout, the built JavaScript in an installed package. */
 async function run() {

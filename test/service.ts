@@ -11,6 +11,7 @@ import { startService, type RunningService, type ServiceOptions } from '../src/a
 import { findSetupLink } from '../src/accounts/registration/setup.ts'
 import type { DB } from '../src/store/tables.ts'
 import { freshDatabase } from './database.ts'
+import { credentialsOf } from './credentials.ts'
 import { freePort } from './free-port.ts'
 import { isScaled, startScaled } from './scaled/instances.ts'
 import { startDns, type DnsServer } from './servers/dns.ts'
@@ -34,7 +35,7 @@ export type TestService = {
   /** Makes an account that is a member of this workspace, with an API token in it. */
   addMember(workspaceId: string, name: string, role: Role): Promise<Person>
   addToken(accountId: string, workspaceId: string, limits?: TokenLimits): Promise<string>
-  /** A request with a Bearer token, a cookie, or neither. */
+  /** A request with a Bearer token, the cookie of a session in its place, or neither. */
   request(path: string, init?: RequestInit & { token?: string }): Promise<Response>
   /** Stops the service as a release does, and keeps its database. Not with three instances. */
   pause(): Promise<void>
@@ -100,9 +101,7 @@ export async function startTestService(
     addToken: (accountId, workspaceId, limits) =>
       addToken(database, accountId, workspaceId, limits),
     request(path, { token, headers, ...init } = {}) {
-      const authorization: Record<string, string> = token
-        ? { authorization: `Bearer ${token}` }
-        : {}
+      const authorization = token ? credentialsOf(token) : {}
       return fetch(new URL(path, service.url), {
         ...init,
         headers: { ...authorization, ...(headers as object) },

@@ -23,7 +23,7 @@ import { fleetExportRoute } from './fleet/export/route.ts'
 import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
 import { followerRoutes } from './fleet/feed/routes.ts'
 import { optOutRoutes } from './abuse-mails/opt-out-routes.ts'
-import { abuseMailAdministrationRoute, abuseMailRoutes } from './abuse-mails/routes.ts'
+import { abuseMailAdministrationRoutes, abuseMailRoutes } from './abuse-mails/routes.ts'
 import type { AbuseMailDeps } from './abuse-mails/send-mails.ts'
 import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
 import { relayRoutes } from './relays/routes.ts'
@@ -101,7 +101,7 @@ export function abuseRoutes(
     },
     administrator(app, { queue }) {
       administratorRoutes(app, services)
-      abuseMailAdministrationRoute(app, mails)
+      abuseMailAdministrationRoutes(app, mails)
       feedAdministrationRoutes(app, services, { queue, updateFeeds })
       peerRoutes(app, services.federation)
     },

@@ -9,12 +9,11 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
+import { SHOWN_NAME } from '../http/shown-name.ts'
 import { FORMAT_NAMES } from './export/formats.ts'
 import { FeedListing } from './public-feeds/shapes.ts'
 import { ATTACK_CATEGORIES } from './services.ts'
 import { TOKEN_PATTERN } from './tokens/tokens.ts'
-
-const PLAIN_TEXT = '^[^\\p{Cc}]*$'
 
 export const STATES = [
   'none',
@@ -349,7 +348,7 @@ export const HoldAnswer = Success(
 // --- report tokens ---
 
 export const NewToken = Type.Object(
-  { label: Type.Optional(Type.String({ pattern: PLAIN_TEXT, maxLength: 100 })) },
+  { label: Type.Optional(Type.String({ pattern: SHOWN_NAME, maxLength: 100 })) },
   { examples: [{ label: 'web-1' }] },
 )
 
@@ -422,7 +421,7 @@ export const Metrics = Type.Object(
 // --- administrators and appeals ---
 
 const Cidr = Type.String({ maxLength: 49, examples: ['1.1.1.0/24'] })
-const RangeLabel = Type.String({ pattern: PLAIN_TEXT, maxLength: 200 })
+const RangeLabel = Type.String({ pattern: SHOWN_NAME, maxLength: 200 })
 export const EXEMPTION_KINDS = ['whitelist', 'canary', 'shared'] as const
 
 export const NewExemption = Type.Object(

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { Fault, type FaultDetail } from '../errors.ts'
+import { isShownName } from '../http/shown-name.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { notifyDeletionChange } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
@@ -18,7 +19,7 @@ import {
 import { notifyWorkspaceChange } from './workspaces/workspace-changes.ts'
 import { isCommonPassword } from './sign-in/common-passwords.ts'
 import { hashPassword } from './sign-in/password-hash.ts'
-import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
+import { NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
 import { deleteSecondFactors, forgetTrustedBrowsers } from './two-factor/store.ts'
 import {
   deleteAccount,
@@ -283,10 +284,10 @@ function problems(email: string, password: string, name: string): FaultDetail[] 
     details.push({ path: 'email', message: 'must be an email address such as alice@example.com' })
   }
   details.push(...passwordProblems(password))
-  if (!isPlainText(name, NAME_LENGTH)) {
+  if (!isShownName(name, NAME_LENGTH)) {
     details.push({
       path: 'name',
-      message: `must have at most ${NAME_LENGTH} characters and no control characters`,
+      message: `must have at most ${NAME_LENGTH} characters and no control or other invisible characters`,
     })
   }
   return details

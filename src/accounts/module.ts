@@ -97,11 +97,7 @@ export function createAccountsModule({
     passwordCost,
   })
   const throttle = createPasswordThrottle({ db, secretKey })
-  const trustedClients = createTrustedClients({
-    db,
-    secretKey,
-    isSecure: baseUrl.startsWith('https:'),
-  })
+  const trustedClients = createTrustedClients({ db, secretKey, baseUrl })
   const auth = createAuth({
     pool,
     config,

@@ -11,37 +11,27 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
+import { SHOWN_NAME } from '../http/shown-name.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
 import { ACCOUNT_ORDERS } from './store.ts'
 import { TOKEN_LIFETIMES } from './tokens/lifetimes.ts'
 
-/**
- * PostgreSQL rejects NUL and lone surrogates, and a terminal may interpret the other control
- * characters.
- */
-const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
-
 export const NAME_LENGTH = 200
 export const LABEL_LENGTH = 100
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 128 }
-
-/** Whether a text that no schema has validated can be stored and shown. */
-export function isPlainText(text: string, maxLength: number): boolean {
-  return text.length <= maxLength && new RegExp(PLAIN_TEXT, 'u').test(text)
-}
 
 export const Email = Type.String({
   format: 'email',
   maxLength: 320,
   description: 'Case-insensitive.',
 })
-export const Name = Type.String({ pattern: PLAIN_TEXT, maxLength: NAME_LENGTH })
+export const Name = Type.String({ pattern: SHOWN_NAME, maxLength: NAME_LENGTH })
 export const Password = Type.String(PASSWORD_LENGTH)
 /** An existing password, for sign-in and confirmation: only its length is limited. */
 export const OwnPassword = Type.String({ maxLength: PASSWORD_LENGTH.maxLength })
 export const PlanName = Type.Enum([...PLANS])
 export const Label = Type.String({
-  pattern: PLAIN_TEXT,
+  pattern: SHOWN_NAME,
   maxLength: LABEL_LENGTH,
   description: 'The purpose of the token.',
 })
@@ -141,7 +131,8 @@ export const AuditEntry = Type.Object(
     at: Timestamp,
     actorId: Nullable(Uuid),
     actorEmail: Type.String({
-      description: 'Email of the person, also after the account is deleted; or “command line”.',
+      description:
+        'Email of the person, also after the account is deleted. Without an account: “command line”, “owner of a mailbox”, or “Link in” and a channel.',
     }),
     token: Nullable(
       Type.Object({ id: Uuid, label: Type.String() }, { description: 'Also after it is revoked.' }),

@@ -7,7 +7,8 @@ import type { Resolver } from '../net/dns.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
-import { hashSettings } from './channels/encrypted-settings.ts'
+import { encryptUrls } from './channels/encrypt-urls.ts'
+import { targetOf } from './channels/encrypted-settings.ts'
 import { MINUTE_SECONDS } from '../time.ts'
 import { secretContext } from './channels/channel.ts'
 import { ALERT_RETENTION_MS, MESSAGE_LEASE_SECONDS, BATCHING, RETRY_DELAYS_MS } from './limits.ts'
@@ -131,7 +132,7 @@ export function createAlertsModule(options: AlertsOptions) {
     clock,
     onAttempt: options.onAttempt,
   }
-  const jobs: Job[] = [cleanUpJob({ db })]
+  const jobs: Job[] = [cleanUpJob(deps)]
   return {
     jobs,
     futureTimestamps: FUTURE_TIMESTAMPS,
@@ -142,7 +143,7 @@ export function createAlertsModule(options: AlertsOptions) {
         id: 'id',
         column: 'settings_encrypted',
         contextOf: secretContext,
-        derived: { column: 'target', of: hashSettings },
+        derived: { column: 'target', of: targetOf },
       },
     ],
     routes: {
@@ -161,20 +162,25 @@ export function createAlertsModule(options: AlertsOptions) {
     } satisfies Routes<unknown>,
     /** Starts sending and escalating; any number of instances share the work. Returns how to stop it. */
     startWork: () => {
-      const stops = [startSender(deps, notifications), startEscalating(deps)]
+      // Repeated every night: the version before may still store some.
+      const encrypted = encryptUrls(deps).catch((err: unknown) =>
+        log.warn({ err }, 'URLs of alert channels could not be encrypted'),
+      )
+      const stops = [startSender(deps, notifications), startEscalating(deps), () => encrypted]
       return async () => void (await Promise.all(stops.map((stop) => stop())))
     },
     close: async () => {},
   }
 }
 
-function cleanUpJob({ db }: { db: Kysely<DB> }): Job {
+function cleanUpJob({ db, secretKey }: { db: Kysely<DB>; secretKey: string }): Job {
   return defineJob({
     name: 'alerts.clean-up',
     schedule: '17 3 * * *',
     async run(_data, { log }) {
       const deleted = await deleteAlertsBefore(db, new Date(Date.now() - ALERT_RETENTION_MS))
       if (deleted > 0) log.info({ deleted }, 'old alerts deleted')
+      await encryptUrls({ db, secretKey })
     },
   })
 }

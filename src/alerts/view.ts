@@ -1,3 +1,4 @@
+import { Fault } from '../errors.ts'
 import { isAtLeast, type Role } from '../http/access.ts'
 import { alertLink, type LinkTarget } from './alert-link.ts'
 import type { SendDeps } from './channels/channel-type.ts'
@@ -16,7 +17,7 @@ type ChannelStatus = 'active' | 'unconfirmed' | 'off' | 'disabled'
 /** Presents a channel for the API, to a member of this role. */
 export function presentChannel(
   row: ChannelRow,
-  deps: Pick<SendDeps, 'relay'>,
+  deps: Pick<SendDeps, 'relay' | 'secretKey'>,
   { role, waiting }: { role: Role; waiting: number },
 ) {
   const type = channelTypeOf(row)
@@ -26,16 +27,37 @@ export function presentChannel(
     address: null,
     url: null,
     ...(type.targetField !== null && {
-      [type.targetField]: isAtLeast(role, 'member') ? row.target : type.maskTarget(row.target),
+      [type.targetField]: shownTarget(row, deps, role),
     }),
     name: targetNameOf(row),
     settings: row.settingsShown,
     waiting,
     secret: undefined,
     settingsEncrypted: undefined,
-    status: typeProblem ? ('undeliverable' as const) : statusOf(row),
+    status: channelStatusOf(row, deps),
     problem: typeProblem ?? row.disabledReason ?? row.lastError,
   }
+}
+
+/** Whole for members who can change channels. One that this key does not decrypt is masked. */
+function shownTarget(
+  row: ChannelRow,
+  { secretKey }: Pick<SendDeps, 'secretKey'>,
+  role: Role,
+): string {
+  const type = channelTypeOf(row)
+  if (!isAtLeast(role, 'member')) return type.maskTarget(row.target)
+  try {
+    return type.targetOf(row, secretKey)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return type.maskTarget(row.target)
+  }
+}
+
+/** Whether a channel sends, and if not, why. */
+export function channelStatusOf(row: ChannelRow, deps: Pick<SendDeps, 'relay'>) {
+  return channelTypeOf(row).problem(deps) ? ('undeliverable' as const) : statusOf(row)
 }
 
 function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow): ChannelStatus {

@@ -38,8 +38,9 @@ export function field(label: string, values: string | string[], none = 'none'): 
   return lines.map((value, i) => [i === 0 ? paint('dim', label) : '', value])
 }
 
-// eslint-disable-next-line no-control-regex
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+const CONTROL_CHARACTERS =
+  // eslint-disable-next-line no-control-regex
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Makes text from outside safe for a terminal: one line, no escape sequences. */
 export function sanitizeForTerminal(text: string): string {

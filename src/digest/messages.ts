@@ -91,7 +91,7 @@ export const attention = {
   endpointTitle: (name: string) => `${name} receives no requests`,
   endpointDetail: (day: string) => `The last one arrived on ${day}.`,
   channel: 'Alerts',
-  channelTitle: (target: string) => `Alerts to ${target} fail`,
+  channelTitle: (name: string) => `Alerts to ${name} fail`,
   unchecked: 'Unknown',
   uncheckedTitle: (host: string) => `${host} couldn’t be checked`,
 } as const

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Html, markup } from './markup.ts'
+import { oneLine } from './shown-name.ts'
 
 const STYLE = new Html(`
 :root{color-scheme:light dark;--page:#f5f8f9;--card:#fff;--line:#dbe2e5;--field:#75838d;--ink:#16232f;--soft:#4d5b66;--accent:#055b86;--on:#fafcfd;--bad:#a3211b}
@@ -36,10 +37,12 @@ export const PAGE_HEADERS = {
 
 /**
  * A page that works without scripts and without signing in, for links in messages.
- * @param title also the heading
+ * @param givenTitle also the heading
  * @param action what follows the text
  */
-export function plainPage(title: string, text: string, action: Html): string {
+export function plainPage(givenTitle: string, givenText: string, action: Html): string {
+  // Both can contain names that the reader did not choose.
+  const [title, text] = [oneLine(givenTitle, Infinity), oneLine(givenText, Infinity)]
   return markup`<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -1,5 +1,5 @@
-import { accessOf } from './access.ts'
-import type { AuthHooks } from './auth.ts'
+import { accessOf, isSafe } from './access.ts'
+import { requireFreshSession, type AuthHooks } from './auth.ts'
 import type { Audience } from './route-access.ts'
 import { security } from './schema.ts'
 import type { App } from './server.ts'
@@ -10,13 +10,14 @@ export type Routes<Context> = {
   public?(app: App, context: Context): void
   /** For accounts, by API token or session. A route may require more with a hook of its own. */
   account?(app: App, context: Context): void
-  /** For administrators. */
+  /** For administrators. Changes need a session with a recent sign-in. */
   administrator?(app: App, context: Context): void
 }
 
 /**
  * Registers the routes of all modules. The scopes of accounts and of administrators authenticate
- * every request in a hook of the scope, so that a route in them cannot be open by omission.
+ * every request in a hook of the scope, so that a route in them cannot be open by omission. What an
+ * administrator changes concerns everyone: a stolen token must not do it.
  */
 export function addRoutes<Context>(
   app: App,
@@ -30,6 +31,11 @@ export function addRoutes<Context>(
     for (const routes of modules) routes.account?.(scope, context)
   })
   addScope(app, 'administrator', admin, (scope) => {
+    scope.addHook('onRoute', (route) => {
+      if ([route.method].flat().every(isSafe)) return
+      route.onRequest = [...[route.onRequest ?? []].flat(), requireFreshSession]
+      route.schema = { ...route.schema, security: [{ session: [] }] }
+    })
     for (const routes of modules) routes.administrator?.(scope, context)
   })
 }

@@ -96,6 +96,17 @@ export const KNOWN_HOSTS: { id: ProviderId; hosts: string[] }[] = [
   { id: 'fastmail', hosts: FASTMAIL.hosts },
 ]
 
+/** Whether an IMAP server is one of a provider that every service knows, and proves that. */
+export function isOfKnownProvider({
+  host,
+  tlsVerify,
+}: {
+  host: string
+  tlsVerify: boolean
+}): boolean {
+  return tlsVerify && KNOWN_HOSTS.some(({ hosts }) => hosts.includes(host.toLowerCase()))
+}
+
 /** Scopes of OpenID Connect, which allow no access to mail. */
 const IDENTITY_SCOPES = new Set(['openid', 'email', 'profile', 'offline_access'])
 

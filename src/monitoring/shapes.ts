@@ -8,13 +8,14 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
+import { SHOWN_NAME } from '../http/shown-name.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { Labels } from '../http/labels.ts'
 import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { MONITORED_KINDS } from './facts/store.ts'
 import { LIST_MODES } from './blocklists/modes.ts'
 
-const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })
+const Label = Type.String({ pattern: SHOWN_NAME, maxLength: 100 })
 const ListModeShape = Type.Enum([...LIST_MODES], {
   description:
     '`alert`: count the listing and raise an alert. `watch`: count it without an alert. `mute`: do not query the list.',

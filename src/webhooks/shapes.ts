@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Labels } from '../http/labels.ts'
 import { IpAddress, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { SHOWN_NAME } from '../http/shown-name.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
 import {
   MAX_STORED_BODY_BYTES,
@@ -31,7 +32,7 @@ const EXAMPLE = {
 }
 
 const Label = Type.String({
-  pattern: '^[^\\p{Cc}]*$',
+  pattern: SHOWN_NAME,
   maxLength: 100,
   description: 'A name, for example of the sender.',
 })

@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { mapResolver } from '../resolver.ts'
 import { itAlone } from '../scaled/alone.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
 import { inLiveWorkspaces } from '../jobs/context.ts'
 
@@ -99,7 +100,7 @@ beforeAll(async () => {
       secretKey: SERVICE_KEY,
     }),
   }
-  admin = await portreeve.addPerson('Ada', { admin: true })
+  admin = await addAdministrator(portreeve, 'Ada')
   alice = await portreeve.addPerson('Alice')
   charlie = await portreeve.addPerson('Charlie')
   token = ((await (await ask(alice, 'POST', 'tokens', {})).json()) as { token: string }).token
@@ -171,6 +172,9 @@ describe('abuse emails', () => {
     const [{ id } = { id: '' }] = await mails()
     const shown = (await (await ask(alice, 'GET', `mails/${id}`)).json()) as { data: { text: string } } // prettier-ignore
     expect(shown.data.text.split('\n')[0]).toBe(mail?.text?.split('\n')[0])
+    // The link opts the recipient out of all emails of this service: nobody else gets it.
+    for (const text of [mail?.text ?? '', shown.data.text, JSON.stringify(mail?.headers)])
+      expect(text).not.toContain('/opt-out/')
     expect((await ask(charlie, 'GET', `mails/${id}`)).status).toBe(404)
     expect(await mails(charlie)).toEqual([])
   })
@@ -182,6 +186,11 @@ describe('abuse emails', () => {
     for (const ip of ['9.2.0.1', '9.2.0.2', '9.3.0.1']) await report(ip)
     await run()
     expect(sink.mails.map(({ to, attachments }) => [to?.[0]?.address, attachments.length])).toEqual([['abuse@two.example', 2]]) // prettier-ignore
+    const link = `/opt-out/${createOptOutToken(deps.optOutKey, 'abuse@two.example')}`
+    expect(sink.mails[0]?.text).toContain(link)
+    expect(JSON.stringify(sink.mails[0]?.headers)).toContain(link)
+    const [{ id } = { id: '' }] = await mails()
+    expect(await (await ask(alice, 'GET', `mails/${id}`)).text()).not.toContain('/opt-out/')
     expect(lookups.toSorted()).toEqual(['9.2.0.1', '9.3.0.1'])
     await run()
     expect(sink.mails).toHaveLength(1)
@@ -224,6 +233,32 @@ describe('abuse emails', () => {
     const { rows } = await database.pool.query('select reason from abuse_mail_opt_out order by 1')
     expect(rows).toEqual([{ reason: 'administrator' }, { reason: 'bounce' }, { reason: 'link' }])
   })
+
+  alone(
+    'are listed as unwanted with date and source, and administrators can take that back',
+    async () => {
+      const list = async (query = '') => {
+        const answer = await ask(admin, 'GET', `mails/opt-outs${query}`)
+        return ((await answer.json()) as { data: { optOuts: { id: string }[] } }).data.optOuts
+      }
+      expect(await list()).toMatchObject([
+        { email: 'abuse@four.example', source: 'bounce', createdAt: expect.any(String) as string },
+        { email: 'abuse@eight.example', source: 'administrator' },
+        { email: 'abuse@two.example', source: 'link' },
+      ])
+      expect((await ask(alice, 'GET', 'mails/opt-outs')).status).toBe(403)
+      const [two] = await list('?email=ABUSE@two.example')
+      const remove = (as = admin) => ask(as, 'DELETE', `mails/opt-outs/${two?.id}`)
+      expect((await remove(alice)).status).toBe(403)
+      expect((await remove()).status).toBe(200)
+      expect((await remove()).status).toBe(404)
+      expect(await list('?email=abuse@two.example')).toEqual([])
+      answers.set('9.2.0.3', network('9.2.0.0', '9.2.0.255', 'abuse@two.example'))
+      await report('9.2.0.3')
+      await run()
+      expect(sink.mails.map(({ to }) => to?.[0]?.address)).toEqual(['abuse@two.example'])
+    },
+  )
 
   alone('are not sent twice after a crash', async () => {
     answers.set('9.5.0.1', network('9.5.0.0', '9.5.0.255', 'abuse@five.example'))

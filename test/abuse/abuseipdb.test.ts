@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { requirePackages } from '../servers/machine.ts'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 const run = promisify(execFile)
@@ -18,7 +19,7 @@ let otherKey: string
 beforeAll(async () => {
   requirePackages('fail2ban', 'curl')
   portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1', REQUEST_LIMITS: 'off' })
-  alice = await portreeve.addPerson('Alice', { admin: true })
+  alice = await addAdministrator(portreeve, 'Alice')
   key = await makeToken(alice)
   otherKey = await makeToken(await portreeve.addPerson('Bob'))
   // A sensor’s reports count fully from the start, so that its attackers are listed.

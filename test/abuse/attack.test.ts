@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSystems, NO_SYSTEMS, type Systems } from '../../src/abuse/reputation/systems.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { sharedService } from '../service.ts'
 import { DAY, HOUR, START } from './evidence.ts'
 import { startAbuse, type Person, type AbuseTest } from './module.ts'
@@ -376,15 +377,16 @@ describe('a reputation', () => {
 describe('a decision of an administrator', () => {
   it('is written down', { timeout: 60_000 }, async () => {
     const portreeve = await sharedService()
-    const alice = await portreeve.addPerson('Alice', { admin: true })
+    const { token } = await addAdministrator(portreeve, 'Alice')
     const { db, close } = openDatabase(portreeve.databaseUrl)
     undo.push(close)
     await db.insertInto('abuseAddress').values(awaitingRow('9.1.1.1')).execute()
-    const headers = { authorization: `Bearer ${alice.token}`, 'content-type': 'application/json' }
+    const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ ip: '9.1.1.1', list: false })
     const path = '/api/v1/abuse/candidates/decisions'
-    expect((await portreeve.request(path, { method: 'POST', headers, body })).status).toBe(200)
-    const { data } = (await (await portreeve.request('/api/v1/audit', { headers })).json()) as {
+    const decided = await portreeve.request(path, { method: 'POST', token, headers, body })
+    expect(decided.status).toBe(200)
+    const { data } = (await (await portreeve.request('/api/v1/audit', { token })).json()) as {
       data: { entries: object[] }
     }
     expect(data.entries[0]).toMatchObject({

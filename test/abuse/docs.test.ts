@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, describe, it } from 'vitest'
@@ -19,6 +20,8 @@ const examples = [...text.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?/gs
 
 let portreeve: TestService
 let env: Record<string, string>
+/** Some commands write files. */
+const cwd = mkdtempSync(join(tmpdir(), 'portreeve-docs-'))
 beforeAll(async () => {
   portreeve = await startTestService()
   const [alice, bob] = [
@@ -30,16 +33,21 @@ beforeAll(async () => {
     URL: portreeve.url,
     ADMIN_TOKEN: alice.token,
     API_TOKEN: bob.token,
+    EMAIL: alice.email,
+    PASSWORD: alice.password,
   }
 })
-afterAll(() => portreeve?.stop())
+afterAll(async () => {
+  await portreeve?.stop()
+  rmSync(cwd, { recursive: true })
+})
 
 describe('docs/attack-reporting.md', () => {
   it('has commands that work unchanged, and responses as shown', { timeout: 90_000 }, async () => {
     expect(examples.length).toBeGreaterThan(14)
     for (const { command, answer } of examples) {
       if (command.startsWith('URL=')) continue
-      const { stdout, stderr } = await run('sh', ['-ec', command], { env, timeout: 20_000 })
+      const { stdout, stderr } = await run('sh', ['-ec', command], { env, cwd, timeout: 20_000 })
       expect([command, stderr]).toEqual([command, ''])
       if (answer)
         expect([command, shapeOf(JSON.parse(stdout))]).toEqual([
@@ -52,7 +60,7 @@ describe('docs/attack-reporting.md', () => {
   it('responds 304 where nothing has changed', { timeout: 30_000 }, async () => {
     const { command = '' } =
       examples.find((example) => example.command.includes('--etag-save')) ?? {}
-    expect((await run('sh', ['-ec', command], { env, timeout: 20_000 })).stdout).toBe('304\n')
+    expect((await run('sh', ['-ec', command], { env, cwd, timeout: 20_000 })).stdout).toBe('304\n')
   })
 })
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { mispErrors, stixErrors } from './threat-intelligence.ts'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 const TAXII = 'application/taxii+json;version=2.1'
@@ -12,7 +13,7 @@ let alice: Person
 let key: string
 beforeAll(async () => {
   portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1', REQUEST_LIMITS: 'off' })
-  alice = await portreeve.addPerson('Alice', { admin: true })
+  alice = await addAdministrator(portreeve, 'Alice')
   key = (await post('fleet/keys', {})).data['key'] as string
   for (const cidr of SENSORS) await post('sensors', { cidr, label: 'sensor' })
   for (const ip of ['9.5.1.1', '9.5.1.2', '2a00:1450:7:1::5'])

@@ -2,6 +2,8 @@ import { abuseRoutes } from '../../src/abuse/routes.ts'
 import { createAbuseServices } from '../../src/abuse/create-services.ts'
 import type { Systems } from '../../src/abuse/reputation/systems.ts'
 import { sweepAndPublish } from '../../src/abuse/export/list-publisher.ts'
+import { cookieOf } from '../accounts/module.ts'
+import { credentialsOf } from '../credentials.ts'
 import { addAccount, passwordOf } from '../people.ts'
 import { ownOrigins } from '../../src/accounts/sign-in/auth-settings.ts'
 import { createAuth } from '../../src/accounts/sign-in/auth.ts'
@@ -20,6 +22,7 @@ import { openNotifications } from '../../src/store/notifications.ts'
 import { listenForTests } from '../scaled/instances.ts'
 
 export type AbuseTest = Awaited<ReturnType<typeof startAbuse>>
+/** `token`: an API token; of an administrator, whose changes need a session, its cookie. */
 export type Person = { id: string; token: string }
 
 const secretKey = 'the secret key of the tests of reports'
@@ -126,7 +129,7 @@ export async function startAbuse(
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
         'x-forwarded-for': from,
-        ...(token && { authorization: `Bearer ${token}` }),
+        ...(token && credentialsOf(token)),
         ...(body !== undefined && {
           'content-type': isText ? 'application/x-ndjson' : 'application/json',
         }),
@@ -138,6 +141,17 @@ export async function startAbuse(
 
   async function answerTo<T = Record<string, unknown>>(path: string, asked?: Asked): Promise<T> {
     return (await (await request(path, asked)).json()) as T
+  }
+
+  async function signIn({ email, password }: { email: string; password: string }) {
+    const { headers } = await auth.handler(
+      new Request(`${ORIGIN}/api/auth/sign-in/email`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: ORIGIN },
+        body: JSON.stringify({ email, password }),
+      }),
+    )
+    return cookieOf(headers)
   }
 
   return {
@@ -164,10 +178,9 @@ export async function startAbuse(
         admin,
       }
       const { id } = await addAccount(db, person)
-      return {
-        id,
-        token: (await issueToken(db, { accountId: id, workspaceId: id }, 'tests')).token,
-      }
+      if (admin) return { id, token: await signIn(person) }
+      const { token } = await issueToken(db, { accountId: id, workspaceId: id }, 'tests')
+      return { id, token }
     },
     async stop(): Promise<void> {
       await listener.stop()

@@ -5,6 +5,7 @@ import { parseFeed } from '../../src/abuse/public-feeds/parse-feed.ts'
 import { formatNetwork } from '../../src/abuse/networks/network.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startFeedProvider, type FeedProvider } from '../servers/feed-provider.ts'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { itAlone } from '../scaled/alone.ts'
 
@@ -82,7 +83,7 @@ beforeAll(async () => {
     providerOrigins: provider.origins,
   })
   database = openDatabase(portreeve.databaseUrl)
-  admin = await portreeve.addPerson('Ada', { admin: true })
+  admin = await addAdministrator(portreeve, 'Ada')
   alice = await portreeve.addPerson('Alice')
   charlie = await portreeve.addPerson('Charlie')
   const made = await send(alice, 'POST', 'fleet/keys', { label: 'web-1' })

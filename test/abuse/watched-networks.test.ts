@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { itAlone } from '../scaled/alone.ts'
 import { startFeedProvider, type FeedProvider } from '../servers/feed-provider.ts'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 const alone = itAlone('needs other origins of providers')
@@ -19,7 +20,7 @@ beforeAll(async () => {
   provider.files.set('/torbulkexitlist', '45.9.0.1\n')
   portreeve = await startTestService({}, undefined, { providerOrigins: provider.origins })
   database = openDatabase(portreeve.databaseUrl)
-  admin = await portreeve.addPerson('Ada', { admin: true })
+  admin = await addAdministrator(portreeve, 'Ada')
   alice = await portreeve.addPerson('Alice')
   charlie = await portreeve.addPerson('Charlie')
 })

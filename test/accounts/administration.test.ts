@@ -186,7 +186,6 @@ describe('creating an account', () => {
       '${7*7}',
       '<script>',
       '名前',
-      '\u202eevil',
     ].entries()) {
       const answer = await create({
         email: `p${i}@people.test`,
@@ -195,6 +194,13 @@ describe('creating an account', () => {
       })
       expect(await answer.json()).toMatchObject({ data: { name } })
     }
+    // It would turn around what follows it.
+    const turned = {
+      email: 'p@people.test',
+      password: 'a long enough password',
+      name: '\u202eevil',
+    }
+    expect((await create(turned)).status).toBe(400)
   })
 })
 

@@ -176,6 +176,9 @@ describe('the owner of an account under attack', () => {
     expect((await signIn({ ...alice, from: '192.0.2.50', cookie: device, at: other })).status).toBe(
       200,
     )
+    // As HTTPS had it before `__Host-`.
+    const before = `__Secure-${device}`
+    expect((await signIn({ ...alice, from: '192.0.2.52', cookie: before })).status).toBe(200)
     // The cookie does not help guesses at other accounts, nor when it was changed.
     expect((await signIn({ ...alice, from: '192.0.2.51', cookie: `${device}x` })).status).toBe(429)
   })

@@ -61,11 +61,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const notices = createAccountNotices({ mailer, baseUrl })
   const signUp = createSignUp({ db, mailer, baseUrl, secretKey, plan, passwordCost })
   const throttle = createPasswordThrottle({ db, secretKey })
-  const trustedClients = createTrustedClients({
-    db,
-    secretKey,
-    isSecure: baseUrl.startsWith('https:'),
-  })
+  const trustedClients = createTrustedClients({ db, secretKey, baseUrl })
   const auth = createAuth({
     pool,
     config,

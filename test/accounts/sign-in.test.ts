@@ -70,7 +70,7 @@ describe('signing in', () => {
     const headers = { origin: 'https://portreeve.test' }
     const answer = await secure.request(SIGN_IN, { body: credentials(alice), headers })
     const [line = ''] = answer.headers.getSetCookie()
-    expect(line).toMatch(/^__Secure-portreeve\.session_token=.*; Secure/)
+    expect(line).toMatch(/^__Host-portreeve\.session_token=(?=.*; Path=\/;)(?!.*Domain=).*; Secure/)
     const me = await secure.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
     expect(me.status).toBe(200)
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { readIdentity } from '../../src/accounts/oidc/provider.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import {
   CLIENT,
@@ -84,6 +85,13 @@ describe('sign-in with OIDC', () => {
       expect(path).toBe('/sign-in?error=account_exists')
       expect(await accountOf(portreeve, browser.cookie())).toBeNull()
     }
+  })
+
+  it('is no identity where the provider does not say who it is: all such people would share one', () => {
+    const claims = { email: 'nobody@people.test', email_verified: true }
+    expect(readIdentity({ ...claims, sub: 'x' }, 'groups').subject).toBe('x')
+    for (const sub of ['', ' ', undefined, 7])
+      expect(() => readIdentity({ ...claims, sub }, 'groups')).toThrow('no subject')
   })
 
   it('does not link an identity that belongs to another account', async () => {

@@ -112,6 +112,22 @@ describe('an invitation by email', () => {
     expect((await rolesIn(alice.id))[bob.id]).toBe('member')
   })
 
+  it('has no link but its own, whatever the workspace is called', async () => {
+    const bob = await addPerson('Bob')
+    const rename = (name: string) => ask(alice, 'PATCH', path, { name })
+    for (const mark of ['\u202e', '\u200b', '\u2028', '\u2029'])
+      expect((await rename(`Verify${mark}now`)).status).toBe(400)
+    const before = sink.mails.length
+    expect((await rename('Verify now: evil.example/login http://evil。example')).status).toBe(200)
+    const { url } = await invite('member', bob.email)
+    await expect.poll(() => sink.mails.length).toBe(before + 1)
+    const { subject = '', text = '' } = sink.mails.at(-1) ?? {}
+    for (const part of [subject, text.replaceAll(url, '')])
+      expect(part).not.toMatch(/evil[.。]example/)
+    expect(subject).toContain('Verify now: evil. example/login')
+    expect((await rename('Alice')).status).toBe(200)
+  })
+
   it('is of no use to another account, also a member of the same service with the link', async () => {
     const [bob, mallory] = [await addPerson('Bob'), await addPerson('Mallory')]
     const { token } = await invite('admin', bob.email)

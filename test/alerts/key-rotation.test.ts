@@ -55,8 +55,17 @@ it('after a change of SECRET_KEY, channels of every type still send, and nothing
     const { status: code, json } = await add(before, channel)
     expect([channel.type, code, json.error]).toEqual([channel.type, 201, undefined])
   }
+  // As the version before stored it.
+  const old = `${receiver.origin}/stored-as-text`
+  await add(before, { type: 'webhook', url: old, label: 'old' })
   await before.stop()
+  await database.pool.query(
+    "update alert_channel set target = $1, settings_encrypted = null, enabled = false where label = 'old'",
+    [old],
+  )
   const stored = await storedSecrets()
+  // Who knows the URL can write to it.
+  expect(JSON.stringify(stored)).not.toContain('/hook')
 
   const settings = { DATABASE_URL: database.url, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off' }
   const keys = { SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD }
@@ -96,6 +105,13 @@ it('after a change of SECRET_KEY, channels of every type still send, and nothing
   const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`
   const signature = createHmac('sha256', key).update(text).digest('base64')
   expect(headers['webhook-signature']).toBe(`v1,${signature}`)
+
+  // URLs that were stored as text are encrypted, too.
+  await until(storedSecrets, (rows) => rows.every(({ target }) => target !== old))
+  const url = { type: 'webhook', url: `${receiver.origin}/hook` }
+  for (const one of [url, { ...url, url: old }]) expect((await add(after, one)).status).toBe(409)
+  const shown = await after.call<{ url: string | null }[]>(alice.token, 'GET', 'alerts/channels')
+  expect(shown.json.data.flatMap((one) => one.url ?? [])).toEqual([url.url, old])
 
   // The same settings are still recognised.
   for (const channel of channels()) expect((await add(after, channel)).status).toBe(409)

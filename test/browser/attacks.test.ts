@@ -62,6 +62,18 @@ describe('an administrator', () => {
     await item(page, `${MISTAKE}/32`).waitFor({ state: 'detached' })
     await untilSensorsCount(portreeve)
   })
+
+  it('opts an address out of abuse emails, and takes it back', async () => {
+    const { page } = alice
+    const optOuts = page.getByRole('region', { name: 'Networks that want no abuse emails' })
+    await optOuts.getByText('No address has opted out.').waitFor()
+    await optOuts.getByLabel('Email address').fill('abuse@net.example')
+    await optOuts.getByRole('button', { name: 'Add the address' }).click()
+    await item(page, 'Added by an administrator').waitFor()
+    await optOuts.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await optOuts.getByText('No address has opted out.').waitFor()
+  })
 })
 
 describe('a blocklist update on hold', () => {

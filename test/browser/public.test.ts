@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { addSensors, report, SENSORS } from './attackers.ts'
 import { faultsAtAllWidths, tabTo, visit, type Visit } from './browsing.ts'
 
@@ -14,7 +15,7 @@ let stranger: Visit
 beforeAll(async () => {
   portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
   browser = await sharedChromium()
-  const { token } = await portreeve.addPerson('Alice', { admin: true })
+  const { token } = await addAdministrator(portreeve, 'Alice')
   await addSensors(portreeve, token)
   for (const ip of [LISTED, ALSO_LISTED])
     for (const from of SENSORS) await report(portreeve, from, { ip, service: 'ssh', count: 50 })

@@ -337,11 +337,20 @@ describe('portreeve imapsync', () => {
       expect([out, code, signal]).toEqual([expect.stringMatching(/EXIT_BY_SIGNAL.*\n$/), 6, null])
 
       // A group of processes gets a signal, and the parent passes on its own.
-      const { child, done } = start(slowly)
+      // Passwords of the command line are no longer in the list of processes.
+      const password1 = slowly.with(slowly.indexOf('--passfile1') + 1, 'secret')
+      const { child, done } = start(password1.with(slowly.indexOf('--passfile1'), '--PASSWORD1'))
+      let listed = ''
       child.stdout.on('data', (chunk) => {
-        if (/Host2: success login|Ended by/.test(String(chunk))) child.kill('SIGTERM')
+        if (!/Host2: success login|Ended by/.test(String(chunk))) return
+        listed = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')
+        child.kill('SIGTERM')
       })
-      expect(await done).toMatchObject({ code: 6, signal: null })
+      const ended = await done
+      expect(ended).toMatchObject({ code: 6, signal: null })
+      expect(listed).toContain('--PASSWORD1 ***')
+      expect(ended.out).toContain('Use --passfile1 FILE.')
+      expect(ended.out).not.toContain('--passfile2 FILE')
       expect(await run(again)).toMatchObject({ code: 0 })
       const copy = (await reading(user)).there['Again/INBOX']
       expect(contents(copy)).toEqual(contents(here['INBOX']))

@@ -1,5 +1,6 @@
 import type { App } from '../../src/http/app.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { attack, bansOf, openFail2banMachine, startServer } from '../servers/fail2ban.ts'
 import {
@@ -47,7 +48,7 @@ beforeAll(async () => {
     },
     { providerOrigins: provider.origins },
   )
-  admin = await portreeve.addPerson('Ada', { admin: true })
+  admin = await addAdministrator(portreeve, 'Ada')
   alice = await portreeve.addPerson('Alice')
   bob = await portreeve.addPerson('Bob')
   token = await makeToken(alice)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addAdministrator } from '../accounts/sessions.ts'
 import { startTestService, type TestService, type Person } from '../service.ts'
 import { attack, bansOf, openFail2banMachine, startServer, until } from '../servers/fail2ban.ts'
 import type { Machine } from '../servers/machine.ts'
@@ -13,7 +14,7 @@ describe('a server that joins a running service with one line', () => {
   let admin: Person
   beforeAll(async () => {
     portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
-    admin = await portreeve.addPerson('Alice', { admin: true })
+    admin = await addAdministrator(portreeve, 'Alice')
     machine = await openFail2banMachine()
     await startServer(machine)
   })

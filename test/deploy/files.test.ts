@@ -21,6 +21,12 @@ describe('the Dockerfile', () => {
     expect(images.filter((image) => !PINNED_IMAGE.test(image))).toEqual([])
     expect(images).toHaveLength(3)
   })
+  it('has the version of Node.js that the tests run with', () => {
+    const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      devDependencies: { node: string }
+    }
+    for (const { from } of stages) expect(from).toContain(`node:${devDependencies.node}-`)
+  })
   it('runs unprivileged, with a health check, and stops on SIGTERM', () => {
     expect(of('USER')).toEqual(['portreeve'])
     expect(of('HEALTHCHECK')[0]).toContain('/readyz')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { preParsingHookHandler } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACCESS_FILE, accessPage, visibleRoutes } from '../../scripts/access.ts'
-import { isAtLeast, MODULES, ROLES, type Role, type Scope } from '../../src/http/access.ts'
+import { isAtLeast, isSafe, MODULES, ROLES, type Role, type Scope } from '../../src/http/access.ts'
 import { recordRouteAccess, type RouteAccess } from '../../src/http/route-access.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { cookieOf } from '../accounts/module.ts'
@@ -223,6 +223,14 @@ describe('docs/access.md', () => {
     expect([...rows, ...beside].toSorted()).toEqual(operations.toSorted())
     const hidden = routes.filter(({ isHidden }) => isHidden)
     expect(hidden.filter(({ audience }) => audience !== 'public')).toEqual([])
+  })
+
+  it('lets administrators change nothing without a recent sign-in', () => {
+    const changes = routes.filter(
+      ({ audience, method }) => audience === 'administrator' && !isSafe(method),
+    )
+    expect(changes.length).toBeGreaterThan(15)
+    expect(changes.filter(({ session }) => session !== 'fresh')).toEqual([])
   })
 
   it('lets tokens change nothing that concerns the account itself', () => {

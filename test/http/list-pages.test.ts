@@ -319,6 +319,13 @@ const LISTS: List[] = [
   },
   { path: '/api/v1/abuse/mails', table: 'abuse_mail', row: { state: `'sent'` }, order: 'newest' },
   {
+    path: '/api/v1/abuse/mails/opt-outs',
+    table: 'abuse_mail_opt_out',
+    row: { hash: BYTES },
+    keyOf: (n) => n.toString(16).padStart(64, '0'),
+    order: 'newest',
+  },
+  {
     path: '/api/v1/abuse/watched-networks',
     table: 'watched_network',
     row: { network: IP },

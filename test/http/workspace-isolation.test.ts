@@ -72,6 +72,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   // For administrators of the installation: test/http/access.test.ts.
   '/api/v1/abuse/appeals/{id}': null,
   '/api/v1/abuse/feeds/{id}': null,
+  '/api/v1/abuse/mails/opt-outs/{id}': null,
   '/api/v1/abuse/peers/{id}': null,
   '/api/v1/abuse/sensors/{id}': null,
   '/api/v1/abuse/whitelist/{id}': null,

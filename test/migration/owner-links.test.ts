@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { decryptPasswords } from '../../src/migration/batches/passwords.ts'
 import { listAbandoned } from '../../src/migration/consent/store.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { BASE_URL, CALLBACK } from '../mail-credentials/browser.ts'
@@ -6,7 +7,7 @@ import { startDovecot } from '../servers/dovecot.ts'
 import { startMailProvider, type MailProviderServer } from '../servers/mail-provider.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { createBrowser } from '../servers/openid-provider.ts'
-import { startTestService, type Person, type TestService } from '../service.ts'
+import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
 import { askAs } from './ask.ts'
 import { accountOn, contents, fill, read } from './mailbox.ts'
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   ])
   portreeve = await startTestService({ BASE_URL, REQUEST_LIMITS: 'off', ...provider.settings })
   database = openDatabase(portreeve.databaseUrl)
-  for (const user of ['alice', 'bob', 'carol', 'dora', 'erin']) {
+  for (const user of ['alice', 'bob', 'carol', 'dora', 'erin', 'frank']) {
     await from.addUser(user, 'the password of the owner')
     await to.addUser(user, 'secret')
     await fill(accountOn(from.port, user, { password: 'the password of the owner' }), {
@@ -97,7 +98,7 @@ describe('the link of an owner', () => {
     expect(page.status).toBe(200)
     expect(page.text).toContain('Sign in to alice')
     expect(page.text).toContain(
-      `${alice.email} (Alice) asks to copy all mail from alice on 127.0.0.1 to alice on 127.0.0.1.`,
+      `${alice.email} (Alice) asks to copy all mail from alice on 127.0.0.1:${from.port} to alice on 127.0.0.1:${to.port}.`,
     )
     expect(page.headers.get('referrer-policy')).toBe('no-referrer')
     const wrong = await visit(url, withPassword('wrong'))
@@ -117,7 +118,12 @@ describe('the link of an owner', () => {
     })
     expect((await audit.json()) as object).toMatchObject({
       data: {
-        entries: [{ actorEmail: 'alice', details: { side: 'source', way: 'password' } }],
+        entries: [
+          {
+            actorEmail: 'owner of a mailbox',
+            details: { user: 'alice', side: 'source', way: 'password' },
+          },
+        ],
       },
     })
     const { rows } = await database.pool.query('select to_jsonb(l)::text as row from owner_link l')
@@ -173,6 +179,64 @@ describe('the link of an owner', () => {
     await waitFor(migration, { status: 'completed', srcSignIn: { byOwner: true } })
     await expectCopied('erin')
   }, 40_000)
+
+  it.each([
+    ['source', 'destination'],
+    ['destination', 'source'],
+  ] as const)(
+    'asks the owner of the %s again when the %s changes, and keeps nothing of the sign-in',
+    async (side, other) => {
+      const passwords = { source: 'the password of the owner', destination: 'secret' }
+      const sides = { source: server(from), destination: server(to) }
+      const created = await ask('batches', {
+        name: `The owner of the ${side}`,
+        text: `user\nfrank\n`,
+        [side]: { ...sides[side], owner: true },
+        [other]: { ...sides[other], password: passwords[other] },
+      })
+      const batch = `batches/${(created.data as { batch: { id: string } }).batch.id}`
+      expect((await ask(`${batch}/pause`, {})).status).toBe(200)
+      const newLink = async () => {
+        const { data } = await ask(`${batch}/owner-links`, { side })
+        return (data as [{ url: string; mailboxId: string }])[0]
+      }
+      const change = async (id: string, user: string) => {
+        const { status, text } = await ask(`${batch}/mailboxes/${id}`, { [other]: { user } }, 'PATCH') // prettier-ignore
+        expect(status, text).toBe(200)
+      }
+      const seen = await newLink()
+      expect((await visit(seen.url)).text).toContain(`frank on 127.0.0.1:${sides[other].port}`)
+      await change(seen.mailboxId, 'agreed')
+      expect((await visit(seen.url, withPassword(passwords[side]))).status).toBe(404)
+      const { url, mailboxId } = await newLink()
+      const page = await visit(url)
+      expect(page.text).toContain(`agreed on 127.0.0.1:${sides[other].port}`)
+      expect(page.text).toContain(`It is sent to 127.0.0.1:${sides[side].port}`)
+      expect(page.text).toContain('the people who run it can read your password')
+      const signedIn = await portreeve.request(new URL(url).pathname, {
+        method: 'POST',
+        body: new URLSearchParams(withPassword(passwords[side])),
+        redirect: 'manual',
+      })
+      const ownersPage = `${BASE_URL}${signedIn.headers.get('location') ?? ''}`
+      expect((await visit(ownersPage)).text).toContain('Portreeve can sign in to frank')
+      await change(mailboxId, 'redirected')
+      expect((await visit(ownersPage)).text).toContain('Your sign-in is no longer stored')
+      await ask(`${batch}/resume`, {})
+      await waitFor(batch, { counts: { waiting_for_owner: 1 } })
+      const { rows } = await database.pool.query(
+        'select sealed from batch_mailbox_secret where mailbox_id = $1',
+        [mailboxId],
+      )
+      const { sealed } = rows[0] as { sealed: string }
+      expect(decryptPasswords(sealed, SERVICE_KEY, mailboxId)).toEqual({
+        ...passwords,
+        [side]: '',
+      })
+      expect((await ask(batch, undefined, 'DELETE')).status).toBe(200)
+    },
+    40_000,
+  )
 
   it('lets the owners of a batch sign in at the provider or with a password, each for the own mailbox alone', async () => {
     const created = await ask('batches', {

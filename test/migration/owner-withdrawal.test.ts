@@ -151,7 +151,11 @@ it('an owner withdraws the permission of a running migration, which then waits f
     },
   })
   expect((await auditOf('Withdraw')).entries).toMatchObject([
-    { actorId: null, actorEmail: 'alice', details: { side: 'source', way: 'provider' } },
+    {
+      actorId: null,
+      actorEmail: 'owner of a mailbox',
+      details: { user: 'alice', side: 'source', way: 'provider' },
+    },
   ])
   expect((await auditOf('Revoke the permission')).entries).toMatchObject([
     { details: { provider: 'Example Mail', outcome: 'revoked' } },

@@ -93,7 +93,7 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
       token = await insertOldToken(pool, id)
       const endpoint = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
       const insert = `insert into webhook_endpoint (id, account_id, token, label, response_body, signature, signature_secret)
-      values ($1, $2, 'oldtoken00', 'years old', 'as ever', '{"scheme": "github"}', $3)`
+      values ($1, $2, 'oldtoken00', E'years\u2028\u202eold', 'as ever', '{"scheme": "github"}', $3)`
       await pool.query(insert, [
         endpoint,
         id,

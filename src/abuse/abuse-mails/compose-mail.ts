@@ -19,11 +19,12 @@ const OTHER_TYPE = 'login-attack'
 /**
  * Composes an email about one network: a text for people, and an X-ARF 0.2 report for each address.
  * In test mode it goes to the contact instead.
+ * @param optOutUrl null in previews and test mode: whoever has it can opt the recipient out
  */
 export function composeAbuseMail(
   mail: Pick<AbuseMail, 'id' | 'day' | 'recipient' | 'network' | 'isTest' | 'contact'>,
   reports: MailedReport[],
-  optOutUrl: string,
+  optOutUrl: string | null,
 ): OutgoingMail {
   const { id, day, recipient, network, isTest, contact } = mail
   const inParts = reports.slice(0, MAX_PARTS)
@@ -35,7 +36,7 @@ export function composeAbuseMail(
     text: isTest ? `${testNote(recipient)}\n\n${text}` : text,
     headers: {
       ...NO_REPLIES,
-      'List-Unsubscribe': `<${optOutUrl}>`,
+      ...(optOutUrl !== null && { 'List-Unsubscribe': `<${optOutUrl}>` }),
       // The header marks an email with a single report (X-ARF 0.2).
       ...(reports.length === 1 && { 'X-XARF': 'PLAIN' }),
     },

@@ -7,7 +7,8 @@ type Facts = {
   day: string
   network: string
   contact: string
-  optOutUrl: string
+  /** Null where another person than the recipient reads the text. */
+  optOutUrl: string | null
   reports: MailedReport[]
   /** Reports that have a part of their own. */
   parts: number
@@ -20,6 +21,9 @@ export function mailSubject({ day, reports }: Pick<Facts, 'day' | 'reports'>): s
     : `Abuse report: ${counted(reports.length, 'address', 'addresses')} attacked our servers on ${day}`
 }
 
+/** In place of the link, which is the recipient’s alone. */
+const OPT_OUT_PLACEHOLDER = '[a link, which only the recipient gets]'
+
 export function mailText({ day, network, contact, optOutUrl, reports, parts }: Facts): string {
   return [
     'Hello,',
@@ -29,7 +33,7 @@ export function mailText({ day, network, contact, optOutUrl, reports, parts }: F
       ? `The first ${parts} addresses are attached in the X-ARF format.`
       : 'The attached reports are in the X-ARF format.',
     `Reply to ${contact} for questions. Log lines are not stored here and are not part of this report.`,
-    `You get this email because the registry names this address as the abuse contact of the network. To get no more of them from this service: ${optOutUrl}`,
+    `You get this email because the registry names this address as the abuse contact of the network. To get no more of them from this service: ${optOutUrl ?? OPT_OUT_PLACEHOLDER}`,
     '-- \nSent with Portreeve, at most once a day for each network',
   ].join('\n\n')
 }

@@ -11,7 +11,7 @@ import { composeAbuseMail } from './compose-mail.ts'
 import { MAILING_CHANGED } from './mail-queue.ts'
 import { NO_RELAY } from './messages.ts'
 import { hashEmail } from './opt-out.ts'
-import { optOutUrlOf, type AbuseMailDeps } from './send-mails.ts'
+import type { AbuseMailDeps } from './send-mails.ts'
 import {
   AbuseMailChange,
   AbuseMailDetail,
@@ -20,12 +20,17 @@ import {
   AbuseMailQuery,
   AbuseMailSettings,
   NewOptOut,
+  OptOutPage,
+  OptOutParam,
+  OptOutQuery,
 } from './shapes.ts'
 import {
+  deleteOptOut,
   findMail,
   findSettings,
   insertOptOut,
   listMails,
+  listOptOuts,
   listReportsOf,
   saveSettings,
   type MailSettings,
@@ -36,7 +41,7 @@ const BASE = '/api/v1/abuse/mails'
 /** `/api/v1/abuse/mails/…`: emails to the networks that attackers are in. */
 export function abuseMailRoutes(app: App, deps: AbuseMailDeps): void {
   settingsRoutes(app, deps)
-  listRoutes(app, deps)
+  listRoutes(app, deps.db)
 }
 
 function settingsRoutes(app: App, { db, mailRelay, returnPath }: AbuseMailDeps): void {
@@ -94,8 +99,7 @@ async function stateOfBounces(db: Db, returnPath: string | null) {
   return (await findProblem(db)) === null ? 'read' : 'failing'
 }
 
-function listRoutes(app: App, deps: AbuseMailDeps): void {
-  const { db } = deps
+function listRoutes(app: App, db: Db): void {
   app.get(
     BASE,
     {
@@ -121,6 +125,7 @@ function listRoutes(app: App, deps: AbuseMailDeps): void {
       schema: {
         operationId: 'getAbuseMail',
         summary: 'Get an email to the network of attackers, with all of its text',
+        description: 'Except for the link with which its recipient opts out.',
         tags: TAGS,
         params: AbuseMailParam,
         response: responses(AbuseMailDetail),
@@ -130,14 +135,51 @@ function listRoutes(app: App, deps: AbuseMailDeps): void {
       const mail = await findMail(db, callerOf(request).workspaceId, request.params.id)
       if (!mail) throw new Fault('not_found', 'The email was not found.')
       const reports = await listReportsOf(db, mail.id)
-      const { to, subject, text, attachments = [] } = composeAbuseMail(mail, reports, optOutUrlOf(deps, mail.recipient)) // prettier-ignore
+      const { to, subject, text, attachments = [] } = composeAbuseMail(mail, reports, null)
       return { success: true, data: { ...mail, to, subject, text, attachments } }
     },
   )
 }
 
 /** For administrators: addresses that get no emails. */
-export function abuseMailAdministrationRoute(app: App, { db }: Pick<AbuseMailDeps, 'db'>): void {
+export function abuseMailAdministrationRoutes(app: App, { db }: Pick<AbuseMailDeps, 'db'>): void {
+  app.get(
+    `${BASE}/opt-outs`,
+    {
+      schema: {
+        operationId: 'listAbuseMailOptOuts',
+        summary: 'List addresses that never get reports by email, newest first',
+        description: 'For administrators.',
+        tags: TAGS,
+        querystring: OptOutQuery,
+        response: responses(OptOutPage),
+      },
+    },
+    async ({ query: { page, limit, email } }) => {
+      const hash = email === undefined ? null : hashEmail(email)
+      const { rows, total } = await listOptOuts(db, hash, sliceOf({ page, limit }))
+      const pagination = paginationOf({ page, limit }, total)
+      return { success: true, data: { optOuts: rows, pagination } }
+    },
+  )
+  app.delete(
+    `${BASE}/opt-outs/:id`,
+    {
+      schema: {
+        operationId: 'deleteAbuseMailOptOut',
+        summary: 'Mail reports to an address again',
+        description: 'For administrators. A recipient who has opted out with the link wants none.',
+        tags: TAGS,
+        params: OptOutParam,
+        response: responses(Done),
+      },
+    },
+    async ({ params: { id } }) => {
+      if (!(await deleteOptOut(db, Buffer.from(id, 'hex'))))
+        throw new Fault('not_found', 'The address has not opted out.')
+      return { success: true }
+    },
+  )
   app.post(
     `${BASE}/opt-outs`,
     {

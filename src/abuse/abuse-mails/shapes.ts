@@ -64,8 +64,34 @@ export const AbuseMailDetail = Success(
 export const AbuseMailQuery = PageQuery
 export const AbuseMailParam = Type.Object({ id: Uuid })
 
+const Email = Type.String({ maxLength: MAX_LENGTH.email, pattern: '^[^@\\s]+@[^@\\s]+$' })
+
+export const OptOutQuery = Type.Object({ ...PageQuery.properties, email: Type.Optional(Email) })
+export const OptOutParam = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{64}$', maxLength: 64 }),
+})
+
+export const OptOutPage = Success(
+  Type.Object({
+    optOuts: Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'SHA-256 of the address, which is all that is stored.' }),
+        email: Nullable(Type.String(), {
+          description: 'Null while no network or email that is stored has this address.',
+        }),
+        source: Type.Enum(['link', 'bounce', 'administrator'], {
+          description:
+            '`link`: the recipient, with the link of an email; `bounce`: a mail server rejected an email for good.',
+        }),
+        createdAt: Timestamp,
+      }),
+    ),
+    pagination: Pagination,
+  }),
+)
+
 export const NewOptOut = Type.Object(
-  { email: Type.String({ maxLength: MAX_LENGTH.email, pattern: '^[^@\\s]+@[^@\\s]+$' }) },
+  { email: Email },
   { examples: [{ email: 'abuse@example.net' }] },
 )
 

@@ -307,6 +307,46 @@ export async function insertOptOut(
     .execute()
 }
 
+export type OptOut = {
+  id: string
+  email: string | null
+  source: 'link' | 'bounce' | 'administrator'
+  createdAt: Date
+}
+
+/**
+ * Lists addresses that get no emails, newest first, or one of them. Only hashes are stored: an
+ * address is known while a network or an email has it.
+ */
+export async function listOptOuts(
+  db: Db,
+  hash: Buffer | null,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ rows: OptOut[]; total: number }> {
+  const { rows } = await sql<OptOut & { total: number }>`
+    with page as (
+      select hash, reason, created_at, count(*) over ()::int as total from abuse_mail_opt_out
+      where ${hash}::bytea is null or hash = ${hash}
+      order by created_at desc, hash desc limit ${limit} offset ${offset}),
+    known as (
+      select sha256(convert_to(lower(btrim(email)), 'UTF8')) as hash, min(email) as email
+      from (select email from abuse_contact where email is not null union select recipient from abuse_mail) a
+      group by 1)
+    select encode(page.hash, 'hex') as id, known.email, page.reason as source, page.created_at, page.total
+    from page left join known on known.hash = page.hash
+    order by page.created_at desc, page.hash desc`.execute(db)
+  return { rows: rows.map(({ total: _total, ...row }) => row), total: rows[0]?.total ?? 0 }
+}
+
+/** @returns whether the address had opted out */
+export async function deleteOptOut(db: Db, hash: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('abuseMailOptOut')
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
 // --- retention ---
 
 export async function deleteOldMails(

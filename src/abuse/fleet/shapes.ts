@@ -10,13 +10,13 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { FORMAT_NAMES } from '../export/formats.ts'
 import { FEED_IDS } from '../public-feeds/catalogue.ts'
 import { MAX_BAN_SECONDS, MAX_FEED_NETWORKS, MAX_RULES } from './limits.ts'
 
 const IP = '8.8.4.4'
 const MOMENT = '2026-11-21T12:00:00.000Z'
-const PLAIN_TEXT = '^[^\\p{Cc}]*$'
 
 const Seconds = Type.Integer({ minimum: 60, maximum: MAX_BAN_SECONDS })
 
@@ -117,7 +117,7 @@ export const NewBan = Type.Object(
   {
     ip: Type.String({ maxLength: MAX_LENGTH.address, description: 'A public address.' }),
     seconds: { ...Seconds, default: 86_400 },
-    reason: Type.String({ maxLength: 200, pattern: PLAIN_TEXT, default: '' }),
+    reason: Type.String({ maxLength: 200, pattern: SHOWN_NAME, default: '' }),
   },
   { examples: [{ ip: IP, seconds: 86_400, reason: 'Scraper' }] },
 )
@@ -171,7 +171,7 @@ export const AllowedNetwork = Type.Object({
 export const NewAllowedNetwork = Type.Object(
   {
     cidr: Type.String({ maxLength: MAX_LENGTH.address }),
-    label: Type.String({ maxLength: 200, pattern: PLAIN_TEXT, default: '' }),
+    label: Type.String({ maxLength: 200, pattern: SHOWN_NAME, default: '' }),
   },
   { examples: [{ cidr: '192.0.2.0/24', label: 'The office' }] },
 )

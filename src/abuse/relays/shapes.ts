@@ -9,10 +9,10 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { RELAY_SERVICES } from './services/relay-service.ts'
 
 const ServiceId = Type.Enum([...RELAY_SERVICES])
-const PLAIN_TEXT = '^[^\\p{Cc}]*$'
 
 export const Relay = Type.Object(
   {
@@ -69,7 +69,7 @@ export const RelayParam = Type.Object({ service: ServiceId })
 export const RelaySettings = Type.Object(
   {
     enabled: Type.Optional(Type.Boolean()),
-    account: Type.Optional(Type.String({ maxLength: MAX_LENGTH.email, pattern: PLAIN_TEXT })),
+    account: Type.Optional(Type.String({ maxLength: MAX_LENGTH.email, pattern: SHOWN_NAME })),
     key: Type.Optional(
       Type.String({
         minLength: 1,

@@ -9,8 +9,8 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 
-const PLAIN_TEXT = '^[^\\p{Cc}]*$'
 const MOMENT = '2026-11-21T12:00:00.000Z'
 const ID = '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11'
 
@@ -44,7 +44,7 @@ export const NewWatchedNetwork = Type.Object(
       maxLength: MAX_LENGTH.address,
       description: 'An address or a network, up to an IPv4 /16 or an IPv6 /32.',
     }),
-    label: Type.String({ maxLength: 200, pattern: PLAIN_TEXT, default: '' }),
+    label: Type.String({ maxLength: 200, pattern: SHOWN_NAME, default: '' }),
   },
   { examples: [{ cidr: '8.8.4.0/24', label: 'The servers' }] },
 )

@@ -1,5 +1,6 @@
 import type { MailLimits } from '../../store/limits/outgoing-mail.ts'
 import type { Role } from '../../http/access.ts'
+import { nameInMail } from '../../http/shown-name.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../time.ts'
 import type { AccountMailer } from './mailer.ts'
 
@@ -15,9 +16,6 @@ const NOTICE_LIMITS: MailLimits = {
   sender: { count: 100, seconds: DAY_SECONDS },
   installation: { count: 1_000, seconds: HOUR_SECONDS },
 }
-
-/** Characters of a name in an email. The rest could be an advertisement of the sender. */
-const MAX_NAME_CHARS = 60
 
 type Sender = { accountId: string; email: string }
 type Recipient = { email: string; role: Role }
@@ -47,7 +45,7 @@ export function createMembershipMails({
     /** @returns whether an email is sent */
     sendInvitation(by: Sender, { email, role, workspace, url }: InvitationMail): boolean {
       if (email === null || !mailer.isOn) return false
-      const name = shortName(workspace)
+      const name = nameInMail(workspace)
       mailer.send({
         kind: 'invitation',
         accountId: by.accountId,
@@ -64,14 +62,14 @@ export function createMembershipMails({
       return true
     },
     sendRoleChanged(by: Sender, { email, role }: Recipient, workspace: string): void {
-      const name = shortName(workspace)
+      const name = nameInMail(workspace)
       notify(by, email, `Your role in the workspace “${name}” was changed`, [
         `${by.email} changed your role in the workspace “${name}” on Portreeve at ${baseUrl}. Your role is now “${role}”.`,
         'Your API tokens in this workspace now have the rights of this role.',
       ])
     },
     sendRemoved(by: Sender, { email }: Recipient, workspace: string): void {
-      const name = shortName(workspace)
+      const name = nameInMail(workspace)
       notify(by, email, `You were removed from the workspace “${name}”`, [
         `${by.email} removed you from the workspace “${name}” on Portreeve at ${baseUrl}.`,
         'Your API tokens in this workspace no longer work. Your account and your other workspaces are unchanged.',
@@ -83,11 +81,3 @@ export function createMembershipMails({
 export type InvitationMail = { email: string | null; role: Role; workspace: string; url: string }
 
 const textOf = (paragraphs: string[]) => `${paragraphs.join('\n\n')}\n`
-
-/** A name cannot pass for a link of the service. */
-function shortName(name: string): string {
-  const characters = Array.from(name.replaceAll('://', ' '))
-  return characters.length <= MAX_NAME_CHARS
-    ? characters.join('')
-    : `${characters.slice(0, MAX_NAME_CHARS).join('')}…`
-}

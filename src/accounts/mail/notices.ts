@@ -1,3 +1,4 @@
+import { withoutLinks } from '../../http/shown-name.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../time.ts'
 import type { MailLimits } from '../../store/limits/outgoing-mail.ts'
 import type { AccountMailer } from './mailer.ts'
@@ -98,5 +99,5 @@ function describeOrigin({ ip, userAgent = 'unknown' }: Origin): string {
 
 /** The browser names itself, so its name is cut to one short printable line. */
 function plain(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
+  return withoutLinks(text.replace(/[^\x20-\x7e]/g, '?').slice(0, 200))
 }

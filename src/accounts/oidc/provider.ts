@@ -131,12 +131,17 @@ export function createOidcProvider(config: OidcConfig & { OIDC_ISSUER: string })
   }
 }
 
-/** The claims that are used, strictly typed: `"false"` is not a boolean. */
+/**
+ * The claims that are used, strictly typed: `"false"` is not a boolean.
+ * @throws Error without a subject, which all people without one would share
+ */
 export function readIdentity(claims: Record<string, unknown>, groupsClaim: string): Identity {
   const groups = claims[groupsClaim]
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  const subject = text(claims['sub'])
+  if (subject.trim() === '') throw new Error('the ID token has no subject')
   return {
-    subject: text(claims['sub']),
+    subject,
     email: text(claims['email']).toLowerCase() || null,
     isEmailVerified: claims['email_verified'] === true,
     name: text(claims['name']) || text(claims['preferred_username']),

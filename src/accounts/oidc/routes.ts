@@ -3,13 +3,12 @@ import { Type } from 'typebox'
 import * as oidc from 'openid-client'
 import { Fault, messageOf } from '../../errors.ts'
 import { callerOf, requireFreshSession } from '../../http/auth.ts'
+import { cookieIn, cookieLine, cookieNameOf } from '../../http/cookies.ts'
 import { Done, responses, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { MINUTE_SECONDS } from '../../time.ts'
 import { openSealed, sealUntil } from '../secrets/sealed.ts'
-import { COOKIE_PREFIX } from '../sign-in/auth-settings.ts'
-import { cookieIn } from '../sign-in/trusted-clients.ts'
 import { openSession, originOf, type OpenSessionDeps } from '../sign-in/open-session.ts'
 import { findPasswordHash } from '../store.ts'
 import { claimSecret } from '../secrets/store.ts'
@@ -27,8 +26,7 @@ import { deleteIdentity } from './store.ts'
 export type OidcRoutesDeps = OpenSessionDeps &
   Omit<OidcSignInDeps, 'providerId'> & { provider: OidcProvider | null; secretKey: string }
 
-const COOKIE = `${COOKIE_PREFIX}.oidc`
-const COOKIE_PATH = '/api/auth/oidc'
+const COOKIE = 'oidc'
 const LIFETIME_SECONDS = 10 * MINUTE_SECONDS
 const CONTEXT = 'sign-in with OIDC'
 
@@ -153,7 +151,7 @@ async function start(
     context: CONTEXT,
     lifetimeMs: LIFETIME_SECONDS * 1_000,
   })
-  return { url: url.href, cookie: `${COOKIE}=${sealed}; ${attributes(deps, LIFETIME_SECONDS)}` }
+  return { url: url.href, cookie: pendingCookie(deps, sealed, LIFETIME_SECONDS) }
 }
 
 async function finish(
@@ -180,9 +178,9 @@ async function finish(
   return { cookies: [], path: pending.returnTo }
 }
 
-function openPending({ secretKey }: Deps, { headers }: FastifyRequest): Pending {
+function openPending({ secretKey, config }: Deps, { headers }: FastifyRequest): Pending {
   try {
-    return openSealed(cookieIn(headers.cookie, COOKIE), {
+    return openSealed(cookieIn(headers.cookie, cookieNameOf(config.BASE_URL, COOKIE)), {
       secretKey,
       context: CONTEXT,
       message: 'expired',
@@ -220,12 +218,10 @@ function pathOf(returnTo = '/'): string {
   return /^\/(?![/\\])[^\\\s]*$/.test(returnTo) ? returnTo : '/'
 }
 
-function attributes({ config }: OidcRoutesDeps, maxAge: number): string {
-  const secure = config.BASE_URL.startsWith('https:') ? '; Secure' : ''
-  // Lax: the redirect of the provider is a navigation from another site.
-  return `Max-Age=${maxAge}; Path=${COOKIE_PATH}; HttpOnly; SameSite=Lax${secure}`
+function pendingCookie({ config }: OidcRoutesDeps, value: string, maxAgeSeconds: number): string {
+  return cookieLine({ baseUrl: config.BASE_URL, name: COOKIE, value, maxAgeSeconds })
 }
 
 function expiredCookie(deps: OidcRoutesDeps): string {
-  return `${COOKIE}=; ${attributes(deps, 0)}`
+  return pendingCookie(deps, '', 0)
 }

@@ -5,9 +5,10 @@ import type { Plan } from '../../config.ts'
 import type { DB } from '../../store/tables.ts'
 import { changeAccount, requireAccount, requireEmail } from '../accounts.ts'
 import { findAccountByEmail, hasAccounts, insertAccount, type AccountRow } from '../store.ts'
-import { isPlainText, NAME_LENGTH } from '../shapes.ts'
+import { NAME_LENGTH } from '../shapes.ts'
 import { createOidcProvider, isOidcSetUp, type Identity, type OidcConfig } from './provider.ts'
 import { findIdentityOwner, insertIdentity, type IdentityOwner } from './store.ts'
+import { isShownName } from '../../http/shown-name.ts'
 
 /** Why a sign-in with OIDC failed. The dashboard has a text for each. */
 export const OIDC_ERRORS = [
@@ -116,7 +117,7 @@ async function signUp(
     const account = await insertAccount(trx, {
       email,
       emailVerified: true,
-      name: isPlainText(identity.name, NAME_LENGTH) ? identity.name : '',
+      name: isShownName(identity.name, NAME_LENGTH) ? identity.name : '',
       plan: config.DEFAULT_PLAN,
       admin: false,
       password: null,

@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
 import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { LABEL_LENGTH } from '../shapes.ts'
 
 const PasskeyName = Type.String({
   minLength: 1,
   maxLength: LABEL_LENGTH,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  pattern: SHOWN_NAME,
   description: 'For example the device that holds the passkey.',
 })
 

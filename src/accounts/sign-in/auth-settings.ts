@@ -9,8 +9,6 @@ import type { SignUp } from '../registration/sign-up.ts'
  */
 export const CLIENT_HEADER = 'x-portreeve-client'
 
-export const COOKIE_PREFIX = 'portreeve'
-
 export type AuthOptions = {
   pool: Pool
   config: Pick<Config, 'BASE_URL' | 'SIGNUP' | 'DEFAULT_PLAN' | 'PASSWORD_SIGN_IN'>

@@ -3,18 +3,14 @@ import { betterAuth } from 'better-auth'
 import { APIError, createAuthMiddleware } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { Config } from '../../config.ts'
-import {
-  CLIENT_HEADER,
-  COOKIE_PREFIX,
-  isSignUpOpen,
-  ownOrigins,
-  type AuthOptions,
-} from './auth-settings.ts'
+import { CLIENT_HEADER, isSignUpOpen, ownOrigins, type AuthOptions } from './auth-settings.ts'
 import { hashPassword, verifyPassword } from './password-hash.ts'
-import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from '../shapes.ts'
+import { NAME_LENGTH, PASSWORD_LENGTH } from '../shapes.ts'
 import type { SignUp } from '../registration/sign-up.ts'
 import { keyVersion } from '../two-factor/encryption.ts'
 import { sessionPlugin } from './session-plugin.ts'
+import { COOKIE_PREFIX, namePrefixOf } from '../../http/cookies.ts'
+import { isShownName } from '../../http/shown-name.ts'
 
 /**
  * Attempts per client address: the rate of the library's default (3 in 10 seconds), with room for
@@ -57,6 +53,7 @@ export function openLibrary({
     setTimeout(later, NEW_COOKIE_MS).unref()
   }
 
+  const cookieNames = namePrefixOf(config.BASE_URL)
   const auth = betterAuth({
     ...tables(config),
     database: pool,
@@ -121,7 +118,10 @@ export function openLibrary({
       },
     },
     advanced: {
-      cookiePrefix: COOKIE_PREFIX,
+      // The library knows no name that begins with __Host-.
+      useSecureCookies: false,
+      cookiePrefix: `${cookieNames}${COOKIE_PREFIX}`,
+      defaultCookieAttributes: { secure: cookieNames !== '' },
       ipAddress: { ipAddressHeaders: [CLIENT_HEADER] },
       database: { generateId: false, joins: true, validateSchema: false },
       // Explicit, because the library turns both checks off where NODE_ENV is "test".
@@ -268,14 +268,14 @@ async function answerSignUp(
 }
 
 /**
- * Rejects names with control characters and removes the picture URL: the library accepts any name
+ * Rejects names with invisible characters and removes the picture URL: the library accepts any name
  * and any size of URL.
  */
 function keepPlain({ name }: { name?: unknown }) {
-  if (name !== undefined && !(typeof name === 'string' && isPlainText(name, NAME_LENGTH)))
+  if (name !== undefined && !(typeof name === 'string' && isShownName(name, NAME_LENGTH)))
     throw new APIError('BAD_REQUEST', {
       code: 'INVALID_NAME',
-      message: 'The name is too long or contains control characters.',
+      message: 'The name is too long or contains control or other invisible characters.',
     })
   return { data: { image: null } }
 }

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 import { parseAddress } from '../../net/address.ts'
 import type { DB } from '../../store/tables.ts'
 import { isKnownNetwork, saveKnownNetwork } from '../attempts/store.ts'
-import { COOKIE_PREFIX } from './auth-settings.ts'
+import { cookieIn, cookieLine, cookieNameOf } from '../../http/cookies.ts'
 import { deriveKey } from '../keys.ts'
 import { subjects } from './password-throttle.ts'
 import { DAY_SECONDS } from '../../time.ts'
@@ -13,7 +13,9 @@ import { DAY_SECONDS } from '../../time.ts'
 export const KNOWN_NETWORK_DAYS = 90
 const DEVICE_COOKIE_SECONDS = 180 * DAY_SECONDS
 
-const COOKIE = `${COOKIE_PREFIX}.device`
+const COOKIE = 'device'
+/** Its name with HTTPS before `__Host-`, of browsers that have not signed in since. */
+const COOKIE_BEFORE = '__Secure-portreeve.device'
 
 export type TrustedClients = ReturnType<typeof createTrustedClients>
 
@@ -25,23 +27,23 @@ export type TrustedClients = ReturnType<typeof createTrustedClients>
 export function createTrustedClients({
   db,
   secretKey,
-  isSecure,
+  baseUrl,
 }: {
   db: Kysely<DB>
   secretKey: string
-  isSecure: boolean
+  baseUrl: string
 }) {
   const key = deriveKey(secretKey, 'known places')
   const mac = (text: string) => createHmac('sha256', key).update(text).digest()
   const networkHash = (email: string, ip: string) => mac(`network\n${email}\n${networkOf(ip)}`)
-  const name = isSecure ? `__Secure-${COOKIE}` : COOKIE
+  const name = cookieNameOf(baseUrl, COOKIE)
 
   /**
    * The nonce of the device cookie, which a browser gets after signing in with this email; null
    * without one.
    */
   function deviceOf({ headers }: FastifyRequest, email: string): string | null {
-    const value = cookieIn(headers.cookie, name)
+    const value = cookieIn(headers.cookie, name) || cookieIn(headers.cookie, COOKIE_BEFORE)
     const [nonce = '', given = ''] = value.split('.')
     const expected = mac(`device\n${email}\n${nonce}`)
     const bytes = Buffer.from(given, 'base64url')
@@ -71,8 +73,7 @@ export function createTrustedClients({
       await saveKnownNetwork(db, networkHash(email, request.ip), email)
       const nonce = deviceOf(request, email) ?? randomBytes(16).toString('base64url')
       const value = `${nonce}.${mac(`device\n${email}\n${nonce}`).toString('base64url')}`
-      const rest = `Max-Age=${DEVICE_COOKIE_SECONDS}; Path=/api/auth; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
-      return `${name}=${value}; ${rest}`
+      return cookieLine({ baseUrl, name: COOKIE, value, maxAgeSeconds: DEVICE_COOKIE_SECONDS })
     },
   }
 }
@@ -82,10 +83,4 @@ function networkOf(ip: string): string {
   const parsed = parseAddress(ip)
   if (parsed?.family !== 6) return parsed?.address ?? ip
   return ipaddr.parse(parsed.address).toByteArray().slice(0, 8).join('.')
-}
-
-/** The value of a cookie; empty where the request has none. */
-export function cookieIn(header: string | undefined, name: string): string {
-  const pair = header?.split('; ').find((each) => each.startsWith(`${name}=`))
-  return pair?.slice(name.length + 1) ?? ''
 }

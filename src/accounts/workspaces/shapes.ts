@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { ROLES } from '../../http/access.ts'
 import { nameComponents, Nullable, Pagination, Timestamp, Uuid } from '../../http/schema.ts'
+import { SHOWN_NAME_NOT_BLANK } from '../../http/shown-name.ts'
 import { Email, Name, NAME_LENGTH, PlanName, QuotaUsage } from '../shapes.ts'
 
 const EXAMPLE = {
@@ -27,7 +28,7 @@ const INVITATION = {
 /** Not blank: a list of workspaces shows nothing else of them. */
 export const WorkspaceName = Type.String({
   ...Name,
-  pattern: '^(?=.*\\S)[^\\p{Cc}\\p{Cs}]*$',
+  pattern: SHOWN_NAME_NOT_BLANK,
   minLength: 1,
   maxLength: NAME_LENGTH,
 })

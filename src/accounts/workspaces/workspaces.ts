@@ -6,7 +6,7 @@ import { releaseHeldJobs } from '../../jobs/held-jobs.ts'
 import { notifyDeletionChange } from '../../store/deleted-workspaces.ts'
 import type { DB } from '../../store/tables.ts'
 import { notifyAccountChange } from '../account-changes.ts'
-import { isPlainText, NAME_LENGTH } from '../shapes.ts'
+import { NAME_LENGTH } from '../shapes.ts'
 import { MAX_DELETED_WORKSPACES, RESTORE_PERIOD_MS, WORKSPACES_BY_PLAN } from './limits.ts'
 import { findMember, listMembers } from './members/store.ts'
 import {
@@ -25,6 +25,7 @@ import {
   type WorkspaceRow,
 } from './store.ts'
 import { notifyWorkspaceChange } from './workspace-changes.ts'
+import { isShownName } from '../../http/shown-name.ts'
 
 /** Who acts in a workspace: an account, or null for the command line, which may do everything. */
 export type Actor = { accountId: string } | null
@@ -211,8 +212,8 @@ export async function requireRole(
 
 /** @throws Fault `invalid_request` */
 export function requireWorkspaceName(name: string): void {
-  if (name.trim() !== '' && isPlainText(name, NAME_LENGTH)) return
-  const message = `must have 1 to ${NAME_LENGTH} characters and no control characters`
+  if (name.trim() !== '' && isShownName(name, NAME_LENGTH)) return
+  const message = `must have 1 to ${NAME_LENGTH} characters and no control or other invisible characters`
   throw new Fault('invalid_request', `The name ${message}.`, {
     details: [{ path: 'name', message }],
   })

@@ -124,7 +124,9 @@ export type ChannelType = {
   secretOf(channel: ChannelRow, secretKey: string): string | null
   /** Why no channel of this type can send at the moment; null where it can. */
   problem(deps: Pick<SendDeps, 'relay'>): string | null
-  /** The target without its secret parts, for members who may only read. */
+  /** What a channel sends to, with its secret parts; for types without `targetField` nothing. */
+  targetOf(channel: ChannelRow, secretKey: string): string
+  /** The stored target without its secret parts, for members who may only read. */
   maskTarget(target: string): string
   /** Short name of a channel, without secrets. */
   nameOf(channel: Pick<ChannelRow, 'target' | 'settingsShown'>): string

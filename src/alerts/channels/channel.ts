@@ -6,7 +6,7 @@ export type ChannelRow = {
   workspaceId: string
   /** ID of a channel type. */
   type: string
-  /** Address or URL; for types with encrypted settings a hash of them. */
+  /** An address; for types with encrypted settings a hash of them, of a webhook with its server. */
   target: string
   settingsEncrypted: string | null
   /** What may be shown of the settings; null for types without encrypted ones. */

@@ -3,6 +3,7 @@ import { MAX_ALERTS_PER_MAIL } from '../limits.ts'
 import { alertEmail } from '../messages.ts'
 import { actionsLine } from '../silence/messages.ts'
 import type { AlertRow } from '../store.ts'
+import { oneLine, plain } from './notification.ts'
 
 /**
  * Composes the email for these alerts, oldest first: the alert itself, or a digest of several.
@@ -18,7 +19,7 @@ export function composeEmail(
   const isDigest = alerts.length > 1
   const shown = alerts.slice(0, MAX_ALERTS_PER_MAIL)
   const hidden = alerts.length - shown.length
-  const titles = shown.map(({ title }) => title)
+  const titles = shown.map(({ title }) => oneLine(title))
   const sections = [
     ...(isDigest ? [alertEmail.digest(alerts.length, titles)] : []),
     ...shown.map((alert) => section(alert, target, actionPageOf(alert))),
@@ -26,16 +27,20 @@ export function composeEmail(
     alertEmail.footer(target.baseUrl),
   ]
   const subject = isDigest ? alertEmail.digestSubject(alerts.length, first.title) : first.title
-  return { subject: oneLine(subject), text: `${sections.join('\n\n')}\n` }
+  return {
+    subject: oneLine(subject).slice(0, MAX_SUBJECT_LENGTH),
+    text: `${sections.join('\n\n')}\n`,
+  }
 }
 
 function section(alert: AlertRow, target: LinkTarget, actionPage: string | null): string {
-  const { title, text, nextStep, at } = alert
+  const { nextStep, at } = alert
+  const title = oneLine(alert.title)
   const link = alertLink(alert, target)
   const parts = [
     `${title}\n${'='.repeat(Math.min(title.length, 72))}`,
-    text,
-    ...(nextStep ? [alertEmail.nextStep(nextStep)] : []),
+    plain(alert.text),
+    ...(nextStep ? [alertEmail.nextStep(plain(nextStep))] : []),
     ...(link ? [alertEmail.link(link)] : []),
     ...(actionPage ? [actionsLine(actionPage)] : []),
   ]
@@ -44,11 +49,3 @@ function section(alert: AlertRow, target: LinkTarget, actionPage: string | null)
 
 /** Characters of a subject that clients show. */
 const MAX_SUBJECT_LENGTH = 200
-
-/** Titles contain names chosen by strangers: a line break in one would start another header. */
-function oneLine(text: string): string {
-  return text
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, MAX_SUBJECT_LENGTH)
-}

@@ -130,6 +130,7 @@ export function defineChannel<Fields extends TObject>(
     },
     secretOf: () => null,
     problem: () => null,
+    targetOf: () => '',
     maskTarget: () => '',
     nameOf: ({ settingsShown }) => nameOf(definition, settingsShown ?? {}),
     send: (message, deps, signal) => send(definition, message, deps, signal),

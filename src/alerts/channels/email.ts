@@ -56,6 +56,7 @@ export const email: ChannelType = {
     settingsShown: null,
   }),
   secretOf: () => null,
+  targetOf: ({ target }) => target,
   maskTarget: (address) => address,
   problem: ({ relay }) => (relay ? null : NO_RELAY),
   nameOf: ({ target }) => target,

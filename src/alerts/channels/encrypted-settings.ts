@@ -51,11 +51,24 @@ function invalidField(name: string, message: string): Fault {
   return new Fault('invalid_request', message, { details: [{ path: `settings.${name}`, message }] })
 }
 
+/** The setting of a channel whose target names the server of this URL. */
+export const URL_FIELD = 'webhookUrl'
+
+/**
+ * The target of a channel: a hash of its settings, which tells it from others of its type.
+ * @param text the settings as JSON
+ */
+export function targetOf(text: string, secretKey: string): string {
+  const hash = hashSettings(text, secretKey)
+  const url = (JSON.parse(text) as Settings)[URL_FIELD]
+  return url === undefined ? hash : `${new URL(url).origin}/#${hash}`
+}
+
 /**
  * Recognises the same settings of channels of one type, without telling them.
  * @param text the settings as JSON
  */
-export function hashSettings(text: string, secretKey: string): string {
+function hashSettings(text: string, secretKey: string): string {
   const sorted = Object.entries(JSON.parse(text) as Settings).toSorted(([a], [b]) =>
     a < b ? -1 : 1,
   )

@@ -71,14 +71,15 @@ const rank = ({ severity }: AlertRow) => SEVERITIES.indexOf(severity)
  * Invisible characters that change the direction of what follows (U+061C, U+200E to U+202E, U+2066
  * to U+2069), and control characters.
  */
-const TRICKS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]|(?![\n\t])\p{Cc}/gu
+const TRICKS = /[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]|(?![\n\t])\p{Cc}/gu
 
 /** Removes what could make a text look like another one. */
 export function plain(text: string): string {
   return text.replaceAll(TRICKS, '')
 }
 
-function oneLine(text: string): string {
+/** Makes one line of a title, which contains names that strangers chose. */
+export function oneLine(text: string): string {
   return plain(text).replaceAll(/\s+/gu, ' ').trim()
 }
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Nullable } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { SEVERITIES } from '../severity.ts'
 
 export const Clock = Type.String({
@@ -30,7 +31,7 @@ const MinSeverity = Type.Enum([...SEVERITIES], {
 
 /** Settings of a channel of any type. */
 export const channelSettings = {
-  label: Type.Optional(Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })),
+  label: Type.Optional(Type.String({ pattern: SHOWN_NAME, maxLength: 100 })),
   kinds: Type.Optional(Nullable(Kinds)),
   minSeverity: Type.Optional(Nullable(MinSeverity)),
   criticalAnytime: Type.Optional(

@@ -195,6 +195,31 @@ export async function updateEncryptedSettings(
   return row !== undefined
 }
 
+/** Lists the webhook channels whose URL is stored as text. */
+export async function listPlainUrls(db: Db): Promise<{ id: string; target: string }[]> {
+  return db
+    .selectFrom('alertChannel')
+    .select(['id', 'target'])
+    .where('type', '=', 'webhook')
+    .where('settingsEncrypted', 'is', null)
+    .execute()
+}
+
+/** Replaces the URL of a channel, if it is still this one. */
+export async function saveEncryptedUrl(
+  db: Db,
+  id: string,
+  url: string,
+  { target, settingsEncrypted }: Pick<PreparedChannel, 'target' | 'settingsEncrypted'>,
+): Promise<void> {
+  // A channel with the same URL may have been added meanwhile.
+  await sql`
+    update alert_channel c set settings_encrypted = ${settingsEncrypted},
+      target = ${target} || case when exists (select from alert_channel o
+        where o.workspace_id = c.workspace_id and o.type = c.type and o.target = ${target}) then '-' || c.id else '' end
+    where c.id = ${id} and c.target = ${url} and c.settings_encrypted is null`.execute(db)
+}
+
 /**
  * Deletes a channel. What was sent stays with its name; what waits has failed.
  * @param name without secrets

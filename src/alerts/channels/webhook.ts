@@ -10,6 +10,7 @@ import { alertLink, type LinkTarget } from '../alert-link.ts'
 import { RETRY_DELAYS_MS, WEBHOOK_DEADLINE_MS } from '../limits.ts'
 import type { AlertRow } from '../store.ts'
 import type { ChannelType } from './channel-type.ts'
+import { decryptSettings, targetOf, URL_FIELD } from './encrypted-settings.ts'
 import { Text } from './fields.ts'
 import { channelSettings } from './settings.ts'
 import { secretContext, type ChannelRow } from './channel.ts'
@@ -54,24 +55,23 @@ export const webhook: ChannelType = {
   deadlineMs: WEBHOOK_DEADLINE_MS,
   testDeadlineMs: WEBHOOK_DEADLINE_MS,
   prepare(id, { url = '' }, { allowPrivate, secretKey }) {
-    const target = parseUrl(url, allowPrivate)
     const secret = SECRET_PREFIX + randomBytes(32).toString('base64')
     return {
-      target,
+      ...encryptUrl(id, parseUrl(url, allowPrivate), secretKey),
       secret: encrypt(secret, secretKey, secretContext(id)),
-      settingsEncrypted: null,
       settingsShown: null,
     }
   },
   secretOf,
   problem: () => null,
+  targetOf: urlOf,
   // Who knows the URL of a chat room can write to it.
-  maskTarget: (url) => `${new URL(url).origin}/…`,
+  maskTarget: (target) => `${new URL(target).origin}/…`,
   nameOf: ({ target }) => new URL(target).host,
   async send({ id, channel, alerts }, deps, signal) {
     const [alert] = alerts
     if (!alert) return {}
-    const url = new URL(channel.target)
+    const url = new URL(urlOf(channel, deps.secretKey))
     const body = bodyOf(alert, { ...channel, baseUrl: deps.baseUrl })
     const headers = {
       'content-type': 'application/json',
@@ -107,6 +107,28 @@ function sign(secret: string, id: string, body: string): Record<string, string> 
   const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` }
+}
+
+/**
+ * What is stored of a URL. The target names only the server, and tells two URLs apart by a hash. It
+ * is a URL, because the version before reads one.
+ */
+export function encryptUrl(
+  id: string,
+  url: string,
+  secretKey: string,
+): Pick<ChannelRow, 'target'> & { settingsEncrypted: string } {
+  const text = JSON.stringify({ [URL_FIELD]: url })
+  return {
+    target: targetOf(text, secretKey),
+    settingsEncrypted: encrypt(text, secretKey, secretContext(id)),
+  }
+}
+
+/** The URL of a channel; of one that was stored before URLs were encrypted, its target. */
+function urlOf(channel: ChannelRow, secretKey: string): string {
+  if (channel.settingsEncrypted === null) return channel.target
+  return decryptSettings(channel, secretKey)[URL_FIELD] ?? ''
 }
 
 function secretOf({ id, secret }: ChannelRow, secretKey: string): string {

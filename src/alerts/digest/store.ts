@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import { boundedOf, type Bounded, type Period } from '../../store/bounded.ts'
 import type { Db } from '../../store/database.ts'
+import type { ChannelRow } from '../channels/channel.ts'
+import { targetNameOf } from '../channels/channel-name.ts'
 import { countIncidents, listOpenIncidents, type IncidentRow } from '../incidents/store.ts'
 import { listHandling } from '../silence/handling/store.ts'
 
@@ -18,7 +20,7 @@ export type OpenProblem = Pick<
   IncidentRow,
   'key' | 'kind' | 'severity' | 'title' | 'path' | 'openedAt'
 > & { handling: 'muted' | 'snoozed' | 'acknowledged' | null }
-export type FailingChannel = { type: string; target: string; reason: string }
+export type FailingChannel = { type: string; name: string; reason: string }
 
 /** Kinds that report the end of a problem, of alerts from before these had a phase. */
 const RESOLVED_KINDS = ['blacklist.cleared', 'certificate.valid', 'delisting.completed']
@@ -89,10 +91,19 @@ export async function listFailingChannels(
   workspaceId: string,
   limit: number,
 ): Promise<Bounded<FailingChannel>> {
-  const { rows } = await sql<FailingChannel & { total: number }>`
-    select type, target, coalesce(last_error, '') as reason, count(*) over ()::int as total
+  const { rows } = await sql<FailingRow>`
+    select type, target, settings_shown, coalesce(last_error, '') as reason, count(*) over ()::int as total
     from alert_channel where workspace_id = ${workspaceId} and enabled
       and disabled_reason is null and failing_since is not null
     order by created_at, id limit ${limit}`.execute(db)
-  return boundedOf(rows)
+  const named = rows.map(({ target, settingsShown, ...row }) => ({
+    ...row,
+    name: targetNameOf({ type: row.type, target, settingsShown }),
+  }))
+  return boundedOf(named)
+}
+
+type FailingRow = Pick<ChannelRow, 'type' | 'target' | 'settingsShown'> & {
+  reason: string
+  total: number
 }

@@ -1,29 +1,26 @@
-import type { Role } from '../../http/access.ts'
 import type { Db } from '../../store/database.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
 import { channelNameOf } from '../channels/channel-name.ts'
 import { insertFirstChannel, listChannels } from '../channels/store.ts'
-import { presentChannel } from '../view.ts'
+import { channelStatusOf } from '../view.ts'
 import { describePreview, describeRule, ruleProblems } from './messages.ts'
 import { usableChannels, type Preview, type PreviewChannel } from './preview/preview.ts'
 import type { RuleRow, RuleSettings } from './rule.ts'
 
-/** The channels of a workspace as rules and previews name them, to a member of this role. */
+/** The channels of a workspace as rules and previews name them. */
 export async function listNamedChannels(
   deps: Pick<SendDeps, 'relay'> & { db: Db },
   workspaceId: string,
-  role: Role,
 ): Promise<PreviewChannel[]> {
   await insertFirstChannel(deps.db, workspaceId)
   const rows = await listChannels(deps.db, workspaceId)
   return rows.map((row) => {
-    const { status } = presentChannel(row, deps, { role, waiting: 0 })
     const { id, kinds, minSeverity, quietHours, criticalAnytime } = row
     const isUsable = row.confirmedAt !== null && row.disabledReason === null
     return {
       id,
       name: channelNameOf(row),
-      status,
+      status: channelStatusOf(row, deps),
       isUsable,
       kinds,
       minSeverity,

@@ -48,9 +48,9 @@ function listRoutes(app: App, deps: RuleDeps): void {
       },
     },
     async (request) => {
-      const { workspaceId, role } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const rules = await listRules(db, workspaceId)
-      const channels = await listNamedChannels(deps, workspaceId, role)
+      const channels = await listNamedChannels(deps, workspaceId)
       return { success: true, data: rules.map((rule) => presentRule(rule, channels)) }
     },
   )
@@ -86,9 +86,9 @@ function changeRoutes(app: App, deps: RuleDeps): void {
       },
     },
     async (request, reply) => {
-      const { workspaceId, role } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const rule = await createRule(db, workspaceId, request.body)
-      const channels = await listNamedChannels(deps, workspaceId, role)
+      const channels = await listNamedChannels(deps, workspaceId)
       return reply.code(201).send({ success: true, data: presentRule(rule, channels) })
     },
   )
@@ -103,9 +103,9 @@ function changeRoutes(app: App, deps: RuleDeps): void {
       },
     },
     async (request) => {
-      const { workspaceId, role } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const rules = await reorderRules(db, workspaceId, request.body.ids)
-      const channels = await listNamedChannels(deps, workspaceId, role)
+      const channels = await listNamedChannels(deps, workspaceId)
       return { success: true, data: rules.map((rule) => presentRule(rule, channels)) }
     },
   )
@@ -122,9 +122,9 @@ function changeRoutes(app: App, deps: RuleDeps): void {
       },
     },
     async (request) => {
-      const { workspaceId, role } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const rule = await changeRule(db, workspaceId, request.params.id, request.body)
-      const channels = await listNamedChannels(deps, workspaceId, role)
+      const channels = await listNamedChannels(deps, workspaceId)
       return { success: true, data: presentRule(rule, channels) }
     },
   )
@@ -161,9 +161,9 @@ function previewRoute(app: App, deps: RuleDeps): void {
       },
     },
     async (request) => {
-      const { workspaceId, role } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { kind, severity, object, at } = request.body
-      const channels = await listNamedChannels(deps, workspaceId, role)
+      const channels = await listNamedChannels(deps, workspaceId)
       const rules = await listPreviewedRules(deps, workspaceId, request.body)
       const labels = await labelsOf(deps, workspaceId, request.body)
       const subject = { kind, severity, names: object ? [object] : [], labels }

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { LabelName } from '../../http/labels.ts'
 import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { Clock } from '../channels/settings.ts'
 import { MAX_CHANNELS_PER_WORKSPACE } from '../limits.ts'
 import { SEVERITIES } from '../severity.ts'
@@ -103,7 +104,7 @@ const conditions = {
   ),
 }
 
-const RuleName = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })
+const RuleName = Type.String({ pattern: SHOWN_NAME, maxLength: 100 })
 
 const actions = {
   quietHours: Type.Optional(Nullable(RuleQuietHours)),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { MAX_LENGTH, nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { MUTE_MINUTES, SNOOZE_MINUTES } from './limits.ts'
 
 export const Silenced = Type.Enum(['muted', 'snoozed', 'acknowledged', 'summarised'], {
@@ -57,7 +58,7 @@ const MutedKind = Type.String({
   maxLength: 62,
   description: 'An alert kind, or its first word.',
 })
-const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 200 })
+const Label = Type.String({ pattern: SHOWN_NAME, maxLength: 200 })
 
 export const NewMute = Type.Object(
   {

@@ -71,7 +71,7 @@ const ACCOUNTS = {
   ...bothSides('user', used('user of this side', { value: 'USER' })),
   ...bothSides(
     'password',
-    used('password; other users of the machine can see it', { value: 'TEXT' }),
+    used('password; other users of the machine can see it for a moment', { value: 'TEXT' }),
   ),
   ...bothSides(
     'passfile',

@@ -37,6 +37,7 @@ export async function runImapsync(words: readonly string[]): Promise<number> {
       return 0
     }
     output = createOutput(args)
+    for (const warning of visibleSecrets(args)) output.print(`Warning: ${warning}`)
     maxErrors = args.numberOf('errorsmax') ?? DEFAULT_MAX_ERRORS
     exit = await withPidFile(args, () => run(args, output, failures))
   } catch (error) {
@@ -54,6 +55,25 @@ export async function runImapsync(words: readonly string[]): Promise<number> {
   // processes, would replace the exit code.
   if (exit === 'signal') process.exit(code)
   return code
+}
+
+/** Options whose values other users of the machine can see in the list of processes. */
+function visibleSecrets(args: Arguments): string[] {
+  return ['1', '2'].flatMap((side) => {
+    const token = args.valueOf(`oauthaccesstoken${side}`)
+    return [
+      ...(args.valueOf(`password${side}`) === undefined
+        ? []
+        : [
+            `other users of this machine may have seen the value of --password${side}. Use --passfile${side} FILE.`,
+          ]),
+      ...(token === undefined || existsSync(token)
+        ? []
+        : [
+            `other users of this machine may have seen the value of --oauthaccesstoken${side}. Give it the name of a file.`,
+          ]),
+    ]
+  })
 }
 
 function exitOfError(error: unknown): Exit {

@@ -13,11 +13,13 @@ import { paint, sanitizeForTerminal, table } from '../text.ts'
 
 const SERVER_TIMEOUT_MS = 15 * SECOND_MS
 
+const UNKNOWN_SIGNER = 'The signature fits the file, but the signer is unknown.'
+
 type VerifyFlags = { key?: string | undefined; server?: string | undefined }
 
 /**
  * Verifies a proof and prints what it says.
- * @returns the exit code: 0 valid, 1 changed, cut, or signed by another key
+ * @returns the exit code: 0 valid, 1 changed, cut, or signed by another or an unknown key
  */
 export async function verifyProof(
   file: string,
@@ -38,7 +40,7 @@ export async function verifyProof(
     const contradiction = contradictionIn(verified)
     if (contradiction !== null) throw new Fault('invalid_request', contradiction)
     print(verified, expected !== null, json)
-    return 0
+    return expected === null ? 1 : 0
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     if (json) console.log(JSON.stringify({ success: false, error: error.message }))
@@ -91,13 +93,17 @@ function print(verified: VerifiedFile, isKnown: boolean, json: boolean): void {
       digest,
       proof: document,
     }
-    console.log(JSON.stringify({ success: true, data }))
+    console.log(
+      JSON.stringify(
+        isKnown ? { success: true, data } : { success: false, error: UNKNOWN_SIGNER, data },
+      ),
+    )
     return
   }
   const lines = isKnown
     ? [paint('green', 'The signature is valid, and the key is the one you gave.')]
     : [
-        paint('yellow', 'The signature fits the file, but the signer is unknown.'),
+        paint('yellow', UNKNOWN_SIGNER),
         'Anybody can sign a file with a key of their own. Compare the fingerprint with the one',
         'that the service shows, or give --key or --server.',
       ]

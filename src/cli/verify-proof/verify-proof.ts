@@ -24,7 +24,7 @@ export const verifyProofCommand = defineCommand({
   ],
   exitCodes: {
     0: 'the file is as it was signed, by the key that was given',
-    1: 'the file was changed or cut, or another key signed it',
+    1: 'the file was changed or cut, or another key signed it, or no key was given to compare with',
   },
   async run({ operands: [file = ''], flags, json }) {
     return (await import('./run-verify-proof.ts')).verifyProof(file, flags, json)

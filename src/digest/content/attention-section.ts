@@ -4,7 +4,8 @@ import type { Section } from './document.ts'
 import type { AttentionFacts, DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
 import { placeOf, rowsOf, sectionOf } from './sections.ts'
-import { dayText, oneLine } from './text.ts'
+import { oneLine } from '../../http/shown-name.ts'
+import { dayText } from './text.ts'
 
 /** Objects that need attention and are not part of an open problem, for example before its alert. */
 export function attentionSection(facts: DigestFacts, links: DigestLinks): Section | null {
@@ -122,10 +123,10 @@ function reportRows(attention: AttentionFacts, timeZone: string, links: DigestLi
 
 function quietRows(attention: AttentionFacts, links: DigestLinks) {
   return [
-    rowsOf(attention.channels, ({ target, reason }) => ({
+    rowsOf(attention.channels, ({ name, reason }) => ({
       tone: 'warning',
       label: messages.channel,
-      title: oneLine(messages.channelTitle(target)),
+      title: oneLine(messages.channelTitle(name)),
       detail: oneLine(reason),
       url: links.page('/alerts/channels'),
     })),

@@ -16,7 +16,8 @@ import {
   recordSection,
   webhookSection,
 } from './sections.ts'
-import { dayText, oneLine, timeText } from './text.ts'
+import { oneLine } from '../../http/shown-name.ts'
+import { dayText, timeText } from './text.ts'
 
 export type ComposeOptions = {
   /** Public URL of the service. */

@@ -4,7 +4,8 @@ import { dmarc as messages, percent, pointsText } from '../messages.ts'
 import type { PassRate, Section, Tone } from './document.ts'
 import type { DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
-import { daysText, oneLine } from './text.ts'
+import { oneLine } from '../../http/shown-name.ts'
+import { daysText } from './text.ts'
 
 /** The pass rate of every verified domain, with its changed sources. */
 export function dmarcSection(

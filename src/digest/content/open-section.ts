@@ -4,7 +4,8 @@ import type { Item, Section, Tone } from './document.ts'
 import type { DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
 import { rowsOf, sectionOf } from './sections.ts'
-import { dayText, oneLine } from './text.ts'
+import { oneLine } from '../../http/shown-name.ts'
+import { dayText } from './text.ts'
 
 const TONES: Record<OpenProblem['severity'], Tone> = {
   critical: 'bad',

@@ -14,7 +14,8 @@ import {
 import type { Item, Section } from './document.ts'
 import type { DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
-import { dayText, oneLine } from './text.ts'
+import { oneLine } from '../../http/shown-name.ts'
+import { dayText } from './text.ts'
 
 /** Rows of several lists as one section: the first 50, and how many are left out. */
 export function sectionOf(

@@ -1,18 +1,3 @@
-const MAX_CHARS = 200
-
-/** Invisible characters that reorder or hide text: a name must not change what is around it. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
-
-/**
- * Makes one line of a text that may come from a stranger: without line breaks, control characters
- * and marks that change the direction of text, and of limited length.
- */
-export function oneLine(text: string, maxChars = MAX_CHARS): string {
-  const plain = text.replaceAll(INVISIBLE, ' ').replaceAll(/\s+/g, ' ').trim()
-  const characters = Array.from(plain)
-  return characters.length <= maxChars ? plain : `${characters.slice(0, maxChars - 1).join('')}…`
-}
-
 /** `24 Nov 2026`, in this time zone. */
 export function dayText(at: Date, timeZone: string): string {
   return formatIn(timeZone, 'day').format(at)

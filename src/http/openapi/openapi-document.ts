@@ -168,12 +168,20 @@ function alternativesOf({ anyOf, ...schema }: Schema): Schema {
   return { ...said, anyOf: whole }
 }
 
+/** The class Cf of the basic plane: patterns without the flag `u` cannot name others. */
+const INVISIBLE =
+  '\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb'
+
 /**
  * Replaces Unicode classes, which few tools support. Lone surrogates cannot occur in JSON encoded
  * as UTF-8.
  */
 function plainPattern(pattern: string): string {
-  return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '')
+  return pattern
+    .replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f')
+    .replaceAll('\\p{Cf}', INVISIBLE)
+    .replaceAll('\\p{Zl}\\p{Zp}', '\\u2028\\u2029')
+    .replaceAll('\\p{Cs}', '')
 }
 
 /** Generators recognize records by `additionalProperties` only. */

@@ -54,7 +54,12 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer', description: 'An API token, `prv_…`.' },
-          session: { type: 'apiKey', in: 'cookie', name: 'portreeve.session_token' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'portreeve.session_token',
+            description: 'With HTTPS, the name begins with `__Host-`.',
+          },
         },
       },
     },

@@ -1,15 +1,22 @@
 import type { FastifyError } from 'fastify'
 import type { FaultDetail } from '../../errors.ts'
+import { SHOWN_NAME } from '../shown-name.ts'
 
 /** A validation error, with the schema that it comes from. */
 type Problem = NonNullable<FastifyError['validation']>[number] & { parentSchema?: Schema }
-type Schema = { 'x-sentence'?: string; properties?: Record<string, { const?: string }> }
+type Schema = {
+  'x-sentence'?: string
+  pattern?: string
+  properties?: Record<string, { const?: string }>
+}
 
 /** Messages in place of the validator's own, which contain regular expressions or jargon. */
 const SENTENCES: Record<string, string> = {
   pattern: 'has an invalid format',
   anyOf: 'has an invalid format',
 }
+
+const NAME_SENTENCE = 'must not have line breaks, direction marks or other invisible characters'
 
 /** Problems described in one response. */
 export const MAX_DETAILS = 10
@@ -114,6 +121,7 @@ function sentenceOf({ keyword, params, message, parentSchema }: Problem): string
   }
   if (keyword === 'const') return `must be ${String(params['allowedValue'])}`
   if (keyword === 'enum') return `${message}: ${String(params['allowedValues'])}`
+  if (keyword === 'pattern' && parentSchema?.pattern === SHOWN_NAME) return NAME_SENTENCE
   const ours = keyword === 'type' ? undefined : (parentSchema?.['x-sentence'] ?? SENTENCES[keyword])
   return ours ?? message ?? 'is not valid'
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
-import { callerOf, requireFreshSession } from '../../http/auth.ts'
+import { callerOf } from '../../http/auth.ts'
 import { Done, responses, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { Job } from '../../jobs/job.ts'
@@ -41,7 +41,6 @@ export type ClientRoutesDeps = {
 
 const tags = ['Migration']
 const params = Type.Object({ provider: Type.Enum([...PROVIDER_IDS]) })
-const security = [{ session: [] }]
 
 /** `/api/v1/imap/oauth/clients`: the clients of this service at the providers, for administrators. */
 export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
@@ -63,14 +62,12 @@ export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
   app.put(
     '/api/v1/imap/oauth/clients/:provider',
     {
-      onRequest: requireFreshSession,
       schema: {
         summary: 'Set the client of this service at a provider',
         description:
           'Requires a session of an administrator who entered the password within the last ten minutes. The secret or private key is stored encrypted. Settings of the environment win.',
         operationId: 'setMailClient',
         tags,
-        security,
         params,
         body: ClientChange,
         response: responses(Success(MailClients)),
@@ -87,14 +84,12 @@ export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
   app.delete(
     '/api/v1/imap/oauth/clients/:provider',
     {
-      onRequest: requireFreshSession,
       schema: {
         summary: 'Delete the client of this service at a provider',
         description:
           'Requires a session of an administrator who entered the password within the last ten minutes. Permissions that people gave to it can no longer be used.',
         operationId: 'deleteMailClient',
         tags,
-        security,
         params,
         response: responses(Done),
       },

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import type { Reauthenticate } from '../../http/auth.ts'
+import { cookieIn, cookieLine, cookieNameOf } from '../../http/cookies.ts'
 import { PAGE_HEADERS } from '../../http/plain-page.ts'
 import type { App } from '../../http/server.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
@@ -12,7 +13,7 @@ import { isOfOwner } from './store.ts'
 export const CALLBACK_PATH = '/api/v1/imap/oauth/callback'
 
 /** The cookie of an owner’s browser, which needs no account. */
-const OWNER_COOKIE = 'portreeve_owner'
+const OWNER_COOKIE = 'owner'
 
 export type CallbackDeps = ConsentDeps & {
   baseUrl: string
@@ -22,8 +23,7 @@ export type CallbackDeps = ConsentDeps & {
 
 /** The cookie that binds the sign-in of an owner to the browser. */
 export function ownerCookie(secret: string, baseUrl: string): string {
-  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
-  return `${OWNER_COOKIE}=${secret}; Path=${CALLBACK_PATH}; Max-Age=${CONSENT_SECONDS}; HttpOnly; SameSite=Lax${secure}`
+  return cookieLine({ baseUrl, name: OWNER_COOKIE, value: secret, maxAgeSeconds: CONSENT_SECONDS })
 }
 
 /**
@@ -66,9 +66,9 @@ async function finishForOwner(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const secret = /(?:^|; )portreeve_owner=([\w-]{1,100})/.exec(request.headers.cookie ?? '')?.[1]
+  const secret = cookieIn(request.headers.cookie, cookieNameOf(deps.baseUrl, OWNER_COOKIE))
   const query = new URL(request.url, deps.baseUrl).searchParams
-  const outcome = await finishOwnerConsent(deps, secret ?? '', query)
+  const outcome = await finishOwnerConsent(deps, secret, query)
   return 'problem' in outcome
     ? sendPage(reply.code(400), ownersFailedPage(outcome.problem, approvalOf(outcome, deps)))
     : reply.redirect(`${deps.baseUrl}${outcome.path}`, 303)

@@ -67,7 +67,7 @@ export async function createBatch(
     const batch = { workspaceId, name, options, sourceLimit, destinationLimit }
     const id = await insertBatch(trx, batch)
     if (request.sync) await updateBatch(trx, id, syncColumns(request.sync))
-    const added = await addMailboxes(trx, { batchId: id, secretKey }, list)
+    const added = await addMailboxes(trx, { workspaceId, batchId: id, secretKey }, list)
     await notifyBatch(trx, workspaceId, id)
     return { id, ...added }
   })
@@ -105,7 +105,12 @@ export async function addToBatch(
   const { secretKey, openTokens } = deps
   const list = await checkCredentials(openTokens, name.workspaceId, readListToAdd(request))
   return changeBatch(deps, name, (trx) =>
-    addMailboxes(trx, { batchId: name.id, secretKey }, list, existing),
+    addMailboxes(
+      trx,
+      { workspaceId: name.workspaceId, batchId: name.id, secretKey },
+      list,
+      existing,
+    ),
   )
 }
 
@@ -224,7 +229,8 @@ export async function editMailbox(
   const row = await findMailbox(deps.db, name.id, mailboxId)
   if (row) await requireFitting(openTokens, name.workspaceId, row, changes)
   await changeBatch(deps, name, async (trx) => {
-    const of = { batchId: name.id, secretKey, id: mailboxId }
+    const { workspaceId, id: batchId } = name
+    const of = { workspaceId, batchId, secretKey, id: mailboxId }
     const refused = await correctMailbox(trx, of, changes)
     if (refused !== null) throw new Fault('conflict', refused)
   })

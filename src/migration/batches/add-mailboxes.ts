@@ -41,10 +41,11 @@ export function readListToAdd(request: MailboxList): ReadFile {
  */
 export async function addMailboxes(
   trx: Transaction<DB>,
-  { batchId, secretKey }: { batchId: string; secretKey: string },
+  of: { workspaceId: string; batchId: string; secretKey: string },
   { mailboxes }: ReadFile,
   existing: 'reject' | 'update' = 'reject',
 ): Promise<AddedLines> {
+  const { batchId, secretKey } = of
   const before = await listAccounts(trx, batchId)
   const known = new Map(
     before
@@ -63,7 +64,7 @@ export async function addMailboxes(
         source: changed(passwords.source),
         destination: changed(passwords.destination),
       }
-      const refused = await correctMailbox(trx, { batchId, secretKey, id: same.id }, changes)
+      const refused = await correctMailbox(trx, { ...of, id: same.id }, changes)
       if (refused === null) result.updated += 1
       else result.invalid.push({ line: mailbox.line, message: refused })
       continue

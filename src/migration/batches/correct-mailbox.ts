@@ -1,6 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
+import { releaseCredentials } from '../consent/store.ts'
+import { deleteOpenLinks } from '../owner-links/store.ts'
+import { credentialsOf, eraseSecret } from '../store.ts'
 import {
   listAccounts,
   lockMailbox,
@@ -13,17 +17,19 @@ import { readSide, type ReadSide, type SideDefaults, type SideName } from './par
 import { decryptPasswords, encryptPasswords, type Passwords } from './passwords.ts'
 import type { MailboxChanges } from './shapes.ts'
 
-type Of = { batchId: string; secretKey: string; id: string }
+type Of = { workspaceId: string; batchId: string; secretKey: string; id: string }
 
 /**
  * Corrects a mailbox that does not wait or run: passwords always, the accounts until both sides
  * have accepted a sign-in. An invalid one becomes ready when nothing is wrong with it any more.
+ * Owners have agreed to both accounts: when one of them changes, what they gave and their links are
+ * deleted, and they are asked again.
  * @returns why it was not corrected; null when it was
  * @throws Fault `not_found`
  */
 export async function correctMailbox(
   trx: Transaction<DB>,
-  { batchId, secretKey, id }: Of,
+  { workspaceId, batchId, secretKey, id }: Of,
   changes: MailboxChanges,
 ): Promise<string | null> {
   const row = await lockMailbox(trx, batchId, id)
@@ -34,8 +40,9 @@ export async function correctMailbox(
   if (row.verified && changesAccount(changes))
     return 'Messages of this mailbox may have been copied already: only its passwords can change.'
   const before = readPasswords(row.sealed, secretKey, id)
-  const source = readChanged('source', row, before, changes)
-  const destination = readChanged('destination', row, before, changes)
+  const isMoved = movesAccount(row.source, changes.source) || movesAccount(row.destination, changes.destination) // prettier-ignore
+  const source = readChanged('source', row, before, changes, isMoved)
+  const destination = readChanged('destination', row, before, changes, isMoved)
   const problems = [...source.problems, ...destination.problems]
   if (problems.length === 0 && (await isTaken(trx, row, source)))
     problems.push('The batch has this source already.')
@@ -49,6 +56,13 @@ export async function correctMailbox(
     state: stateAfter(row, problems, { source: source.address, destination: destination.address }),
   }
   await saveCorrection(trx, id, corrected, encryptPasswords(passwords, secretKey, id))
+  if (isMoved) {
+    await deleteOpenLinks(trx, id)
+    // Its migrations get the passwords again at their next start.
+    for (const migrationId of [row.migrationId, row.dryRunId])
+      if (migrationId !== null) await eraseSecret(trx, migrationId)
+  }
+  await releaseCredentials(trx, workspaceId, droppedByOwners(row, corrected), 0)
   return null
 }
 
@@ -72,15 +86,15 @@ function readChanged(
   row: MailboxRow,
   before: Passwords,
   changes: MailboxChanges,
+  isMoved: boolean,
 ): ReadSide {
   const changed = changes[side] ?? {}
   const { waitsForOwner, byOwner, credentialId, ...address } = row[side]
   const given: SideDefaults = { ...address, owner: waitsForOwner ?? false }
-  // A new secret takes the place of the one before. What the owner has entered is for this account
-  // alone: otherwise it could be read with a server of somebody else.
+  // A new secret takes the place of the one before. What the owner has entered is for these two
+  // accounts alone: otherwise another server could read it, or the mail could go elsewhere.
   const isReplaced = (changed.password ?? changed.credentialId) !== undefined
-  const isMoved = byOwner === true && movesAccount(row[side], changed)
-  if (isMoved) given.owner = true
+  if (isMoved && byOwner) given.owner = true
   else if (!isReplaced) {
     given.password = before[side]
     if (credentialId !== undefined) given.credentialId = credentialId
@@ -89,9 +103,24 @@ function readChanged(
   return readSide(side, () => '', { ...given, ...changed }, { user: '', password: '' })
 }
 
-function movesAccount(before: MailboxRow['source'], changed: SideDefaults): boolean {
-  const parts = ['host', 'port', 'secure', 'user', 'tlsVerify'] as const
-  return parts.some((part) => changed[part] !== undefined && changed[part] !== before[part])
+function movesAccount(before: MailboxRow['source'], changed: SideDefaults = {}): boolean {
+  // An administrator’s name can be part of the name that opens the mailbox.
+  const parts = ['host', 'port', 'secure', 'user', 'tlsVerify', 'administrator'] as const
+  return parts.some(
+    (part) => changed[part] !== undefined && !isDeepStrictEqual(changed[part], before[part]),
+  )
+}
+
+/** The permissions of owners that a correction has replaced. */
+function droppedByOwners(
+  before: MailboxRow,
+  after: Pick<MailboxRow, 'source' | 'destination'>,
+): string[] {
+  const kept = credentialsOf(after)
+  const { source, destination } = before
+  return [source, destination].flatMap(({ byOwner, credentialId }) =>
+    byOwner && credentialId !== undefined && !kept.includes(credentialId) ? [credentialId] : [],
+  )
 }
 
 /** A mailbox that needed attention waits for the person to retry it. */

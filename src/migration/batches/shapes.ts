@@ -9,6 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../http/schema.ts'
+import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { CredentialId } from '../secret-shapes.ts'
 import { Administrator, Path, PLAIN } from '../shapes.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT, MAX_HOST_LIMIT } from './limits.ts'
@@ -108,7 +109,7 @@ const LimitFields = {
   sourceLimit: Type.Optional(HostLimit),
   destinationLimit: Type.Optional(HostLimit),
 }
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: PLAIN })
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: SHOWN_NAME })
 
 export const NewBatch = Type.Object(
   {

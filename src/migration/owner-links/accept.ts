@@ -13,6 +13,7 @@ import { lockBatch, notifyBatch } from '../batches/store.ts'
 import { releaseCredentials } from '../consent/store.ts'
 import { credentialsOf, resumeMigration, saveSides, type AccountAddress } from '../store.ts'
 import { decryptSecrets, encryptSecrets, type MigrationData, type Secrets } from '../submit.ts'
+import { OWNER_ACTOR } from './audit-actor.ts'
 import { OWNER_PAGE_PATH } from './create-links.ts'
 import { claimLink, lockWaitingMigration, type OpenedLink } from './store.ts'
 import { createOwnerToken } from './token.ts'
@@ -71,19 +72,20 @@ export async function acceptSecret(
   return { path: `${OWNER_ACCESS_PATH}/${token}` }
 }
 
-/** Records the sign-in in the workspace’s audit log. Its actor is the owner, who has no account. */
+/** Records the sign-in in the workspace’s audit log. */
 async function audit(trx: Transaction<DB>, link: OpenedLink, given: Given): Promise<void> {
   const { workspaceId, side, batchId, mailboxId, migrationId } = link
   const { user, host } = link[side]
   const entry = {
     workspaceId,
     actorId: null,
-    actorEmail: user,
+    actorEmail: OWNER_ACTOR,
     token: null,
     what: 'Sign in to a mailbox by a link',
     route: `POST ${OWNER_PAGE_PATH}/:token`,
     details: {
       side,
+      user,
       host,
       way: 'password' in given ? 'password' : 'provider',
       ...(batchId === null ? { migrationId } : { batchId, mailboxId }),

@@ -1,6 +1,9 @@
 import { markup, type Html } from '../../http/markup.ts'
 import { plainPage } from '../../http/plain-page.ts'
+import { oneLine } from '../../http/shown-name.ts'
+import { isOfKnownProvider } from '../../mail-credentials/providers.ts'
 import type { AccountAddress } from '../store.ts'
+import { describeAccount, serverOf } from './describe-account.ts'
 import type { OpenedLink } from './store.ts'
 
 type Provider = { id: string; name: string }
@@ -12,16 +15,18 @@ const TEXTS = {
   destination: (asker: string, workspace: string, from: string, to: string) =>
     `${asker} (${workspace}) asks to copy mail from ${from} into your mailbox, ${to}.`,
   somebody: 'An administrator',
-  private:
-    'The person who asks can’t see what you enter. It is stored encrypted, and deleted when the migration ends or when you withdraw it.',
+  stored:
+    'Portreeve doesn’t show your sign-in to the person who asks. It is stored encrypted, and deleted when the migration ends or when you withdraw it.',
   atProvider: (name: string) => `Sign in with ${name}`,
   atProviderText: 'On the page of the provider, without giving away your password.',
   password: 'Use the password',
-  passwordText: 'It is checked at the mail server at once.',
+  passwordText: (server: string) => `It is sent to ${server}, which checks it at once.`,
+  unknownServer:
+    'Enter it only if this is the server of your mailbox: the people who run it can read your password.',
+  unverified: 'Portreeve doesn’t verify the certificate of this server.',
   passwordOf: (user: string) => `Password of ${user}`,
   submit: 'Sign in',
   doubt: 'If you don’t expect this, close the page and ask the person who sent the link.',
-  on: ({ user, host }: AccountAddress) => `${user} on ${host}`,
   leaving: (name: string) => `Continue at ${name}`,
   leavingText: 'The page opens by itself. You come back here afterwards.',
 } as const
@@ -39,12 +44,17 @@ export function questionPage(
   const { side, source, destination, workspaceName, askedBy } = link
   const { user } = link[side]
   const asker = askedBy ?? TEXTS.somebody
-  const text = TEXTS[side](asker, workspaceName, TEXTS.on(source), TEXTS.on(destination))
+  const text = TEXTS[side](
+    asker,
+    workspaceName,
+    describeAccount(source),
+    describeAccount(destination),
+  )
   const failed = problem === null ? null : markup`<p class="problem" role="alert">${problem}</p>`
   return plainPage(
     TEXTS.title(user),
     text,
-    markup`${failed}<p>${TEXTS.private}</p>${provider && providerSection(provider)}${passwordSection(user, provider === null)}<section><p>${TEXTS.doubt}</p></section>`,
+    markup`${failed}<p>${TEXTS.stored}</p>${provider && providerSection(provider)}${passwordSection(link[side], provider === null)}<section><p>${TEXTS.doubt}</p></section>`,
   )
 }
 
@@ -52,8 +62,15 @@ function providerSection({ name }: Provider): Html {
   return markup`<section><h2>${TEXTS.atProvider(name)}</h2><p>${TEXTS.atProviderText}</p><form method="post"><input type="hidden" name="way" value="provider"><button type="submit">${TEXTS.atProvider(name)}</button></form></section>`
 }
 
-function passwordSection(user: string, isOnly: boolean): Html {
-  return markup`<section class="${isOnly ? 'first' : 'second'}"><h2>${TEXTS.password}</h2><p>${TEXTS.passwordText}</p><form method="post"><input type="hidden" name="way" value="password"><label>${TEXTS.passwordOf(user)}<input type="password" name="password" required maxlength="1000" autocomplete="current-password"></label><button type="submit">${TEXTS.submit}</button></form></section>`
+function passwordSection(address: AccountAddress, isOnly: boolean): Html {
+  const { tlsVerify } = address
+  const user = oneLine(address.user)
+  const warnings = [
+    ...(isOfKnownProvider(address) ? [] : [TEXTS.unknownServer]),
+    ...(tlsVerify ? [] : [TEXTS.unverified]),
+  ]
+  const text = [TEXTS.passwordText(serverOf(address)), ...warnings].join(' ')
+  return markup`<section class="${isOnly ? 'first' : 'second'}"><h2>${TEXTS.password}</h2><p>${text}</p><form method="post"><input type="hidden" name="way" value="password"><label>${TEXTS.passwordOf(user)}<input type="password" name="password" required maxlength="1000" autocomplete="current-password"></label><button type="submit">${TEXTS.submit}</button></form></section>`
 }
 
 /** Leads to the page of the provider. A form must not be redirected there (`form-action`). */

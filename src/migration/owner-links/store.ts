@@ -147,6 +147,15 @@ export async function claimLink(
   return (numAffectedRows ?? 0n) > 0n
 }
 
+/** Deletes the links of a mailbox with which its owners have not signed in. */
+export async function deleteOpenLinks(db: Db, mailboxId: string): Promise<void> {
+  await db
+    .deleteFrom('ownerLink')
+    .where('mailboxId', '=', mailboxId)
+    .where('usedAt', 'is', null)
+    .execute()
+}
+
 /** @returns what the revoked link was for; undefined when there was none that was open */
 export async function deleteOpenLink(
   db: Db,

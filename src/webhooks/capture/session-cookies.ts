@@ -1,4 +1,4 @@
-import { COOKIE_PREFIX } from '../../accounts/sign-in/auth-settings.ts'
+import { COOKIE_PREFIX } from '../../http/cookies.ts'
 import type { Header } from '../headers.ts'
 
 /**

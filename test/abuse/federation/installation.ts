@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Pool } from 'pg'
 import { openDatabase } from '../../../src/store/database.ts'
+import { addAdministrator } from '../../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../../service.ts'
 import { freePort } from '../../free-port.ts'
 
@@ -38,7 +39,7 @@ export async function startInstallation(settings: Record<string, string> = {}) {
     SECRET_KEY: `the secret key of the installation at ${port}`,
     ...settings,
   })
-  const admin = await service.addPerson('Alice', { admin: true })
+  const admin = await addAdministrator(service, 'Alice')
   const { pool, close } = openDatabase(service.databaseUrl, { max: 2 })
   const installation = describeInstallation(service, admin, `http://localhost:${port}`, pool)
   const stop = async () => {

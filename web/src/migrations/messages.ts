@@ -230,7 +230,7 @@ export const owners = {
   create: 'Create a link',
   again: 'Create another link',
   of: (side: string, user: string) => `${side}: ${user}`,
-  text: 'Send the link to the owner of the mailbox, who signs in without an account here. You never see the password.',
+  text: 'Send the link to the owner of the mailbox, who signs in without an account here. Portreeve doesn’t show you what they enter.',
   url: 'the link',
   once: 'Copy it now: it isn’t shown again.',
   none: 'No link yet',

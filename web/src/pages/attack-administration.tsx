@@ -4,6 +4,8 @@ import { attacks, holdQuery, type Hold } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { CandidateList } from '../attacks/candidate-list.tsx'
 import { administration as messages, appeals, candidates, ranges } from '../attacks/messages.ts'
+import { OptOutList } from '../attacks/mails/opt-out-list.tsx'
+import { optOuts } from '../attacks/mails/messages.ts'
 import { RangeSection } from '../attacks/range-section.tsx'
 import { accountQuery } from '../queries.ts'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
@@ -45,6 +47,9 @@ function Sections() {
           empty={ranges.sensorsEmpty}
         />
       </Columns>
+      <Section title={optOuts.title}>
+        <OptOutList />
+      </Section>
     </>
   )
 }

@@ -4,6 +4,7 @@ import { finished } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Fault } from '../../../errors.ts'
 import type { App } from '../../../http/server.ts'
+import { oneLine } from '../../../http/shown-name.ts'
 import { sendFailure } from './failures.ts'
 import { findSession } from '../../crowdsec/session.ts'
 import type { TokenAuth } from '../../tokens/token-auth.ts'
@@ -163,8 +164,7 @@ function bouncerOf(
   { presence }: Pick<Fleets, 'presence'>,
 ): { token: TokenOwner; bouncer: BouncerKey } {
   const token = bouncerKeyOf(request)
-  const agent = (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '')
-  const name = agent.slice(0, MAX_NAME_CHARS)
+  const name = oneLine(request.headers['user-agent'] ?? '', MAX_NAME_CHARS)
   presence.seen(token.workspaceId, { address: request.ip, tokenId: token.id, client: name })
   return { token, bouncer: { tokenId: token.id, address: request.ip, name } }
 }

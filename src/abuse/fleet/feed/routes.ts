@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { startEventStream } from '../../../http/events/event-streams.ts'
 import { responses, responsesAs } from '../../../http/schema.ts'
 import type { App } from '../../../http/server.ts'
+import { oneLine } from '../../../http/shown-name.ts'
 import { TAGS } from '../../tags.ts'
 import type { Fleets } from '../fleet.ts'
 import { Delta, FollowedList, FollowerHeaders, FollowerQuery } from '../shapes.ts'
@@ -71,11 +72,10 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
 const MAX_CLIENT_CHARS = 100
 
 function serverOf(request: FastifyRequest): SeenServer {
-  const client = (request.headers['user-agent'] ?? '').replace(/\p{Cc}/gu, '')
   return {
     address: request.ip,
     tokenId: bouncerKeyOf(request).id,
-    client: client.slice(0, MAX_CLIENT_CHARS),
+    client: oneLine(request.headers['user-agent'] ?? '', MAX_CLIENT_CHARS),
   }
 }
 

@@ -1,7 +1,7 @@
 import { markup } from '../../../http/markup.ts'
 import { plainPage } from '../../../http/plain-page.ts'
 import type { Revocation } from '../../../mail-credentials/erase-credential.ts'
-import type { AccountAddress } from '../../store.ts'
+import { describeAccount } from '../describe-account.ts'
 import type { OwnerAccess } from './store.ts'
 
 const TEXTS = {
@@ -9,7 +9,6 @@ const TEXTS = {
   text: (asker: string, workspace: string, from: string, to: string) =>
     `${asker} (${workspace}) copies mail from ${from} to ${to}. Your sign-in is deleted when the migration ends.`,
   somebody: 'An administrator',
-  on: ({ user, host }: AccountAddress) => `${user} on ${host}`,
   keep: 'Bookmark this page',
   keepText:
     'With its address, you can withdraw your sign-in at any time. Only you have this address.',
@@ -40,7 +39,7 @@ export function accessPage(access: OwnerAccess): string {
   const asker = askedBy ?? TEXTS.somebody
   return plainPage(
     TEXTS.title(user),
-    TEXTS.text(asker, workspaceName, TEXTS.on(source), TEXTS.on(destination)),
+    TEXTS.text(asker, workspaceName, describeAccount(source), describeAccount(destination)),
     markup`<section><h2>${TEXTS.keep}</h2><p>${TEXTS.keepText}</p></section><section class="second"><h2>${TEXTS.withdraw}</h2><p>${TEXTS.withdrawText}</p><form method="post"><button type="submit">${TEXTS.withdraw}</button></form></section>`,
   )
 }

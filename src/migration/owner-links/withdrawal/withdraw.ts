@@ -11,6 +11,7 @@ import { lockScheduling } from '../../batches/schedule/store.ts'
 import { lockBatch, notifyBatch } from '../../batches/store.ts'
 import { addErrors, eraseSecret, notifyMigration, type AccountAddress } from '../../store.ts'
 import { decryptSecrets, encryptSecrets } from '../../submit.ts'
+import { OWNER_ACTOR } from '../audit-actor.ts'
 import { describeWithdrawal, WITHDRAWN, withdrawalAlert } from './messages.ts'
 import {
   lockMigration,
@@ -146,16 +147,19 @@ function withdrawn(
   return { ...address, ...(waits && { waitsForOwner: true as const }) }
 }
 
-/** The owner has no account here: the user name of the mailbox stands for the person. */
 function entryOf(access: OwnerAccess, what: string, details: object): AuditEntry {
   const { workspaceId, side, batchId, mailboxId, migrationId } = access
   return {
     workspaceId,
     actorId: null,
-    actorEmail: access[side].user,
+    actorEmail: OWNER_ACTOR,
     token: null,
     what,
     route: `POST ${OWNER_ACCESS_PATH}/:token`,
-    details: { ...details, ...(batchId === null ? { migrationId } : { batchId, mailboxId }) },
+    details: {
+      user: access[side].user,
+      ...details,
+      ...(batchId === null ? { migrationId } : { batchId, mailboxId }),
+    },
   }
 }

@@ -4,6 +4,7 @@ import type {
   AbuseMailDetail,
   AbuseMailPage,
   AbuseMailSettings as SettingsShape,
+  OptOutPage,
 } from '../../../../src/abuse/abuse-mails/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 import { searchOf } from '../../search.ts'
@@ -13,6 +14,9 @@ export type AbuseMails = Static<typeof AbuseMailPage>['data']
 export type AbuseMail = AbuseMails['mails'][number]
 export type AbuseMailText = Static<typeof AbuseMailDetail>['data']
 
+export type OptOuts = Static<typeof OptOutPage>['data']
+export type OptOut = OptOuts['optOuts'][number]
+
 const BASE = '/api/v1/abuse/mails'
 const PAGE_ROWS = 50
 
@@ -21,6 +25,8 @@ const ask = async <T>(path: string) => (await request<ApiResponse<T>>('GET', `${
 export const abuseMails = {
   change: (mode: AbuseMailSettings['mode']) =>
     request<unknown>('PUT', `${BASE}/settings`, { body: { mode } }),
+  addOptOut: (email: string) => request<unknown>('POST', `${BASE}/opt-outs`, { body: { email } }),
+  removeOptOut: (id: string) => request<unknown>('DELETE', `${BASE}/opt-outs/${id}`),
 }
 
 export const ABUSE_MAILS_KEY = ['attacks', 'mails'] as const
@@ -34,6 +40,12 @@ export const mailsQuery = (page: number) =>
   queryOptions({
     queryKey: [...ABUSE_MAILS_KEY, 'all', page],
     queryFn: () => ask<AbuseMails>(`?${searchOf({ page, limit: PAGE_ROWS })}`),
+  })
+
+export const optOutsQuery = (page: number) =>
+  queryOptions({
+    queryKey: [...ABUSE_MAILS_KEY, 'opt-outs', page],
+    queryFn: () => ask<OptOuts>(`/opt-outs?${searchOf({ page, limit: PAGE_ROWS })}`),
   })
 
 export const mailTextQuery = (id: string) =>

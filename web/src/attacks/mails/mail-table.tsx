@@ -72,7 +72,7 @@ function MailRow({ mail, isShown, onShow }: MailRowProps) {
   )
 }
 
-/** Exactly what is sent: the text, and the parts for programs. */
+/** What is sent, except for the recipient’s link: the text, and the parts for programs. */
 function MailText({ id }: { id: string }) {
   const { data } = useQuery(mailTextQuery(id))
   if (!data) return <Loading lines={4}>{messages.loading}</Loading>

@@ -1,5 +1,23 @@
 import { counted } from '../../ui/text/format.ts'
 
+export const optOuts = {
+  title: 'Networks that want no abuse emails',
+  text: 'These addresses never get reports by email, from any workspace.',
+  loading: 'Loading the addresses…',
+  empty: 'No address has opted out.',
+  email: 'Email address',
+  add: 'Add the address',
+  unknown: (hash: string) => `Unknown address (SHA-256 ${hash.slice(0, 12)}…)`,
+  sources: {
+    link: 'Opted out with the link of an email',
+    bounce: 'A mail server rejected an email',
+    administrator: 'Added by an administrator',
+  },
+  remove: 'Remove',
+  removeTitle: (name: string) => `Mail reports to ${name} again?`,
+  removeText: 'If the recipient opted out with the link, they don’t want these emails.',
+} as const
+
 export const abuseMails = {
   title: 'Abuse emails',
   lead: 'Once a day, each network that attackers are in gets one email with your reports, in the X-ARF format.',
