@@ -9,6 +9,7 @@ function known(accountId: string, expiresInMs: number | null = null): CachedToke
     plan: 'free' as const,
     admin: false,
     workspaceId: accountId,
+    responsibleId: accountId,
     role: 'owner' as const,
     tokenId: `token of ${accountId}`,
     tokenLabel: '',

@@ -141,22 +141,23 @@ export async function findToken(db: Db, hash: Buffer): Promise<string | undefine
 /** What a token allows. */
 export type TokenRight = 'canReport' | 'readsFleet'
 
-/** A token and its workspace. */
-export type TokenOwner = { id: string; label: string; workspaceId: string }
+/** A token, its workspace, and the account that answers for that. */
+export type TokenOwner = { id: string; label: string; workspaceId: string; responsibleId: string }
 
 export async function findTokenWith(
   db: Db,
   right: TokenRight,
   hash: Buffer,
 ): Promise<TokenOwner | undefined> {
-  return db
+  const row = await db
     .selectFrom('abuseToken')
     .innerJoin('workspace', 'workspace.id', 'abuseToken.workspaceId')
-    .select(['abuseToken.id', 'abuseToken.label', 'abuseToken.workspaceId'])
+    .select(['abuseToken.id', 'abuseToken.label', 'abuseToken.workspaceId', 'responsibleId'])
     .where('abuseToken.hash', '=', hash)
     .where(`abuseToken.${right}`, '=', true)
     .where('workspace.deleteAfter', 'is', null)
     .executeTakeFirst()
+  return row as TokenOwner | undefined
 }
 
 export async function sumTokenReports(

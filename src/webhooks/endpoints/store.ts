@@ -1,5 +1,6 @@
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 import { ALERT_SETTINGS, type AlertSettings } from '../alerts/store.ts'
 
 export type EndpointRow = {
@@ -101,17 +102,19 @@ export async function findEndpoint(
   return row as EncryptedEndpoint | undefined
 }
 
-/** Finds what a capture needs of an endpoint. */
+/** What a capture needs of an endpoint, with the account that answers for its workspace. */
+type CapturingEndpoint = Omit<EncryptedEndpoint, 'alerts'> & { responsibleId: string }
+
 export async function findEndpointByToken(
   db: Db,
   token: string,
-): Promise<Omit<EncryptedEndpoint, 'alerts'> | undefined> {
+): Promise<CapturingEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select([...PLAIN, ...SECRETS])
+    .select([...PLAIN, ...SECRETS, responsibleFor('workspaceId').as('responsibleId')])
     .where('token', '=', token)
     .executeTakeFirst()
-  return row as Omit<EncryptedEndpoint, 'alerts'> | undefined
+  return row as CapturingEndpoint | undefined
 }
 
 export async function updateEndpoint(
