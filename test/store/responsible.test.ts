@@ -3,12 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeRole, removeMember } from '../../src/accounts/workspaces/members/members.ts'
 import { insertMembership, insertWorkspace } from '../../src/accounts/workspaces/store.ts'
 import { removeAccount, setPlan } from '../../src/accounts/accounts.ts'
+import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
 import { scarcerOf } from '../../src/accounts/own-data/quotas.ts'
 import { claimRelay } from '../../src/abuse/relays/store.ts'
+import { countMails as countAbuseMails } from '../../src/abuse/abuse-mails/store.ts'
+import { listDue as listDueMessages } from '../../src/alerts/delivery/due/store.ts'
 import { listDueEscalations } from '../../src/alerts/rules/escalation/store.ts'
 import type { Plan } from '../../src/config.ts'
+import { countMails as countDelistingMails } from '../../src/delisting/requests/store.ts'
 import { lockSharing } from '../../src/diagnostics/store.ts'
 import { listDueDigests } from '../../src/digest/store.ts'
+import { scopesOf } from '../../src/dmarc/usage/admission.ts'
 import { requireFileStorage } from '../../src/dmarc/storage/quota.ts'
 import {
   claimDueChecks,
@@ -20,6 +25,7 @@ import { createLoad } from '../../src/migration/batches/schedule/load.ts'
 import type { Candidate } from '../../src/migration/batches/schedule/store.ts'
 import { countThisMonth, findMigration, insertMigration } from '../../src/migration/store.ts'
 import { monthsOf, noProgress } from '../../src/migration/submit.ts'
+import { createLog } from '../../src/log.ts'
 import { claimDue } from '../../src/monitoring/checks/store.ts'
 import { findResponsible } from '../../src/store/responsible.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
@@ -306,6 +312,106 @@ describe('an account with many workspaces', () => {
       false,
       true,
     ])
+  })
+
+  it('has one share of the alert messages in transit', async () => {
+    const { alice, workspaces } = await addEve()
+    for (const workspaceId of workspaces) {
+      const channel = {
+        workspaceId,
+        type: 'webhook',
+        target: 'https://x.test',
+        confirmedAt: agoOf(0),
+      }
+      const { id: channelId } = await db
+        .insertInto('alertChannel')
+        .values(channel)
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      const message = { channelId, workspaceId, collecting: false, dueAt: agoOf(0) }
+      await db.insertInto('alertMessage').values(message).execute()
+    }
+    const batching = { holdMs: 0, gapMs: 0, burstHoldMs: 0 }
+    const types = { bursts: [], perMinute: {} }
+    const due = await listDueMessages(db, batching, types, { limit: 20, perAccount: 2 })
+    const rows = await db
+      .selectFrom('alertMessage')
+      .innerJoin('alertChannel', 'alertChannel.id', 'channelId')
+      .select('alertChannel.workspaceId')
+      .where(
+        'alertMessage.id',
+        'in',
+        due.map(({ id }) => id),
+      )
+      .execute()
+    expect(rows).toHaveLength(3)
+    expect(rows).toContainEqual({ workspaceId: alice })
+  })
+
+  it('has one number of emails to operators and abuse contacts a day', async () => {
+    const { alice, workspaces } = await addEve()
+    const [, second = '', third = ''] = workspaces
+    const processOf = async (workspaceId: string) => {
+      const { rows } = await fresh.pool.query<{ id: string; step: string }>(
+        `with process as (
+           insert into delisting_process (workspace_id, ip, asked_count, unknown_count, not_pursued, created_at)
+           values ($1, '192.0.2.1', 1, 0, '[]', now()) returning id)
+         insert into delisting_step
+           (process_id, zone, name, category, confirmed, first_answer, last_answer, method, plan, rank)
+         select id, 'x.test', 'X', 'major', true, '{}', '{}', 'email', '{}', 1 from process
+         returning process_id as id, id as step`,
+        [workspaceId],
+      )
+      return rows[0] as { id: string; step: string }
+    }
+    const [asked, next, others] = [
+      await processOf(second),
+      await processOf(third),
+      await processOf(alice),
+    ]
+    await fresh.pool.query(
+      `insert into delisting_request (step_id, attempt, ip, zone, recipient, state, at)
+       values ($1, 1, '192.0.2.1', 'x.test', 'list@x.test', 'made', now())`,
+      [asked.step],
+    )
+    const since = new Date(Date.now() - 60_000)
+    expect(await countDelistingMails(db, 'list@x.test', next.id, since)).toEqual({
+      all: 1,
+      ofAccount: 1,
+    })
+    expect(await countDelistingMails(db, 'list@x.test', others.id, since)).toEqual({
+      all: 1,
+      ofAccount: 0,
+    })
+    const mail = { day: '2026-11-20', recipient: 'abuse@x.test', network: '192.0.2.0/24' }
+    await db
+      .insertInto('abuseMail')
+      .values({ ...mail, workspaceId: second, isTest: false, state: 'sent', endedAt: new Date() })
+      .execute()
+    const counted = { recipient: 'abuse@x.test', dayStart: since }
+    expect(await countAbuseMails(db, { ...counted, workspaceId: third })).toEqual({
+      account: 1,
+      recipient: 1,
+    })
+    expect(await countAbuseMails(db, { ...counted, workspaceId: alice })).toEqual({
+      account: 0,
+      recipient: 1,
+    })
+  })
+
+  it('has one day of report mail, and one hour of audit entries', async () => {
+    const { eve, workspaces } = await addEve()
+    const [, second = '', third = ''] = workspaces
+    const [address, account] = await scopesOf(db, { id: third, workspaceId: third })
+    expect([address, account]).toEqual([third, eve])
+    const writer = createAuditWriter({ db, log: createLog('silent'), entriesPerHour: 2 })
+    const action = { actorId: eve, actorEmail: 'eve@people.test', token: null, details: {} }
+    for (const workspaceId of [eve, second, third])
+      await writer.write({ ...action, workspaceId, what: 'Change', route: 'PUT /x' }, eve)
+    await writer.close()
+    const entries = await db.selectFrom('auditEntry').select(['workspaceId', 'details']).execute()
+    expect(entries).toHaveLength(3)
+    expect(entries).toContainEqual({ workspaceId: third, details: { repeated: 1 } })
   })
 
   it('has one storage for report files and for shared checks', async () => {

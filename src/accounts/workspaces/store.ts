@@ -18,6 +18,7 @@ export type NewWorkspace = {
   id?: string
   name: string
   plan: Plan
+  /** Its owner. The column is for the version before: see `responsibleFor`. */
   createdBy: string
 }
 

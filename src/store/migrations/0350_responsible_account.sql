@@ -19,7 +19,7 @@ end $$;
 -- Until its owner is inserted.
 create function workspace_inserted() returns trigger language plpgsql as $$
 begin
-  new.responsible_id := new.id;
+  new.responsible_id := coalesce(new.responsible_id, new.id);
   return new;
 end $$;
 
