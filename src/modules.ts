@@ -221,7 +221,7 @@ export async function createModules(
   }
   add({
     routes: {
-      account: (app) => usageRoute(app, readers),
+      account: (app) => usageRoute(app, { db, readers }),
       administrator(app) {
         accountUsagesRoute(app, { db, readers })
         installedWorkspacesRoutes(app, { db, readers })

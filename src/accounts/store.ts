@@ -272,7 +272,7 @@ export async function deleteExpiredSessions(
   const dayAgo = now.getTime() - DAY_MS
   await db.deleteFrom('authRateLimit').where('lastRequest', '<', dayAgo).execute()
   // A full bucket is the same as none.
-  await db.deleteFrom('requestRate').where('fullAt', '<', now).execute()
+  await db.deleteFrom('accountRate').where('fullAt', '<', now).execute()
   return {
     sessions: Number(sessions.numDeletedRows),
     verifications: Number(verifications.numDeletedRows),

@@ -75,11 +75,11 @@ export const MESSAGE_LEASE_SECONDS = MAIL_DEADLINE_MS / SECOND_MS + LEASE_SLACK_
 export const POLL_INTERVAL_MS = 5 * SECOND_MS
 
 /**
- * Messages in transit per instance, and per workspace over all instances: a slow receiver delays only
- * its own workspace.
+ * Messages in transit per instance, and per account over all instances: a slow receiver delays only
+ * workspaces of its own account.
  */
 export const PARALLEL_MESSAGES = 20
-export const PARALLEL_MESSAGES_PER_WORKSPACE = 5
+export const PARALLEL_MESSAGES_PER_ACCOUNT = 5
 
 /** Alerts shown in full in one email; further ones are only counted. */
 export const MAX_ALERTS_PER_MAIL = 50
@@ -90,7 +90,7 @@ export const MAX_CHANNELS_PER_WORKSPACE = 20
 export const MAX_CODE_ATTEMPTS = 5
 
 /**
- * Codes go to addresses that any workspace can name, so there are few: per address, per workspace, and
+ * Codes go to addresses that any workspace can name, so there are few: per address, per account, and
  * for the installation, whose relay is responsible for them.
  */
 export const CODE_MAIL_LIMITS: MailLimits = {

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
+import { largestPlanOf, workspacesOf } from '../store/responsible.ts'
 import type { DB } from '../store/tables.ts'
 
 export type SharedResult = { check: string; madeAt: string; data: unknown }
@@ -53,14 +54,17 @@ export async function listShared(db: Db, workspaceId: string): Promise<SharedRow
     .execute()
 }
 
-/** A workspace's plan; it shares nothing else until the transaction ends. */
-export async function lockSharing(trx: Transaction<DB>, workspaceId: string): Promise<Plan> {
-  const workspace = trx
-    .selectFrom('workspace')
-    .select('plan')
-    .where('id', '=', workspaceId)
-    .forUpdate()
-  return ((await workspace.executeTakeFirst())?.plan ?? 'free') as Plan
+/**
+ * The plans of a workspace and of its account, and the bytes that all workspaces of the account
+ * share. The workspace shares nothing else until the transaction ends.
+ */
+export async function lockSharing(trx: Transaction<DB>, workspaceId: string) {
+  const { rows } = await sql<{ plan: Plan; accountPlan: Plan; accountBytes: number }>`
+    select w.plan, ${largestPlanOf(sql`w.responsible_id`)} as account_plan, (
+      select coalesce(sum(bytes), 0)::bigint from shared_check
+      where workspace_id in ${workspacesOf(sql`w.responsible_id`)} and expires_at > ${new Date()}) as account_bytes
+    from workspace w where w.id = ${workspaceId} for update`.execute(trx)
+  return rows[0] ?? { plan: 'free' as const, accountPlan: 'free' as const, accountBytes: 0 }
 }
 
 /**

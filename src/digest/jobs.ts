@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { defineJob, type Job } from '../jobs/job.ts'
+import { findResponsible } from '../store/responsible.ts'
 import { deliverDigest, findDueDigests, type DeliveryDeps } from './delivery/deliver.ts'
 import { LEASE_SECONDS, PARALLEL_DIGESTS } from './limits.ts'
 
 const Data = Type.Object({ workspaceId: Type.String(), accountId: Type.String() })
 
 /**
- * Enqueues due digests every minute, and sends each in a job of its own; workspaces share the
+ * Enqueues due digests every minute, and sends each in a job of its own; accounts share the
  * senders equally.
  */
 export function digestJobs(deps: DeliveryDeps): Job[] {
@@ -14,7 +15,7 @@ export function digestJobs(deps: DeliveryDeps): Job[] {
     name: 'digest.send',
     schema: Data,
     concurrency: PARALLEL_DIGESTS,
-    accountOf: ({ workspaceId }) => workspaceId,
+    accountOf: ({ workspaceId }, db) => findResponsible(db, workspaceId),
     workspaceOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ workspaceId, accountId }) => `${workspaceId} ${accountId}`,
     deadline: LEASE_SECONDS,

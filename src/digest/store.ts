@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
+import { responsibleFor } from '../store/responsible.ts'
 
 export const FREQUENCIES = ['off', 'daily', 'weekly'] as const
 export type Frequency = (typeof FREQUENCIES)[number]
@@ -99,12 +100,12 @@ export async function unsubscribe(db: Db, { workspaceId, accountId }: Member): P
   return numUpdatedRows > 0n
 }
 
-/** Due digests, one of each workspace in turn. Those of deleted workspaces wait. */
+/** Due digests, one of each account in turn. Those of deleted workspaces wait. */
 export async function listDueDigests(db: Db, now: Date, limit: number): Promise<Member[]> {
   const { rows } = await sql<Member>`
     select workspace_id, account_id from (
       select workspace_id, account_id, attempt_at,
-        row_number() over (partition by workspace_id order by attempt_at, account_id) as turn
+        row_number() over (partition by ${responsibleFor('s.workspace_id')} order by attempt_at, account_id) as turn
       from digest_subscription s
       where attempt_at <= ${now} and state = 'waiting' and not ${isInDeletedWorkspace('s.workspace_id')}) as due
     order by turn, attempt_at, account_id limit ${limit}`.execute(db)

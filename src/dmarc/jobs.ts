@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import { createDnsQueries } from '../protocols/dns-queries.ts'
+import { findResponsible } from '../store/responsible.ts'
 import { reportEmailOf } from './domains/report-email.ts'
 import { listUnchecked, type DomainRow } from './domains/store.ts'
 import { verifyDomain } from './domains/verify.ts'
@@ -126,8 +127,8 @@ export function fetchJob({ db }: JobDeps, mailbox: Job<MailboxData>): Job {
 export type MailboxData = { mailboxId: string; workspaceId: string }
 
 /**
- * Reads one mailbox. Workspaces share the connections, so that a slow server delays only its own
- * workspace.
+ * Reads one mailbox. Accounts share the connections, so that a slow server delays only workspaces of
+ * its own account.
  */
 export function mailboxJob(deps: JobDeps): Job<MailboxData> {
   const { db, pollLimitMs = MAILBOX_TIMEOUT_MS } = deps
@@ -135,7 +136,7 @@ export function mailboxJob(deps: JobDeps): Job<MailboxData> {
     name: 'dmarc.fetch-mailbox',
     schema: Type.Object({ mailboxId: Type.String(), workspaceId: Type.String() }),
     concurrency: MAX_CONCURRENT_MAILBOXES,
-    accountOf: ({ workspaceId }) => workspaceId,
+    accountOf: ({ workspaceId }, db) => findResponsible(db, workspaceId),
     workspaceOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ mailboxId }) => mailboxId,
     deadline: 2 * (MAILBOX_TIMEOUT_MS / 1000),

@@ -15,7 +15,7 @@ export const MAX_DOMAINS = 1_000
 /** Mailboxes per workspace. Each costs a connection every ten minutes. */
 export const MAX_MAILBOXES = 20
 
-/** Mailboxes read at the same time over all instances. Workspaces share them. */
+/** Mailboxes read at the same time over all instances. Accounts share them. */
 export const MAX_CONCURRENT_MAILBOXES = 8
 
 /** Milliseconds for one read of a mailbox. The next read continues where it stopped. */
@@ -68,7 +68,7 @@ export const DNS_TIMEOUT_MS = 4_000
 /** Milliseconds for which a page waits for DNS. Afterwards it shows the last answer. */
 export const MAX_DNS_WAIT_MS = 200
 
-/** Lookups of one workspace that may go on after their pages were shown, in an instance. */
+/** Lookups of one account that may go on after their pages were shown, in an instance. */
 export const MAX_RUNNING_LOOKUPS = 20
 
 /** Last answers of DNS that an instance has in memory. */
@@ -81,12 +81,12 @@ export const PROOF_GRACE_DAYS = 7
 export const MAX_MBOX_MAILS = 1_000
 
 /**
- * Rejected items are listed as a sample: per email or upload, per address and day, per workspace and
+ * Rejected items are listed as a sample: per email or upload, per address and day, per account and
  * day.
  */
 export const MAX_SAMPLES_PER_DELIVERY = 20
 export const MAX_SAMPLES_PER_ADDRESS_DAY = 50
-export const MAX_SAMPLES_PER_WORKSPACE_DAY = 1_000
+export const MAX_SAMPLES_PER_ACCOUNT_DAY = 1_000
 
 /** Bytes that are stored of an email or file without a report. */
 export const MAX_SAMPLE_BYTES = 64 * 1024
@@ -100,7 +100,7 @@ const GIB = 1024 ** 3
 export const UPLOAD_LIMITS = { files: 10_000, inflated: GIB }
 
 type DailyLimit = { mails: number; bytes: number; unpackedBytes: number; records: number }
-export type IntakeLimits = Record<'address' | 'workspace' | 'installation', DailyLimit>
+export type IntakeLimits = Record<'address' | 'account' | 'installation', DailyLimit>
 
 /**
  * Mail per UTC day. A report address is public in DNS, so anyone can send to it. The busiest real
@@ -108,12 +108,12 @@ export type IntakeLimits = Record<'address' | 'workspace' | 'installation', Dail
  */
 export const INTAKE_LIMITS: IntakeLimits = {
   address: { mails: 10_000, bytes: GIB, unpackedBytes: 8 * GIB, records: 2_000_000 },
-  workspace: { mails: 50_000, bytes: 4 * GIB, unpackedBytes: 32 * GIB, records: 10_000_000 },
+  account: { mails: 50_000, bytes: 4 * GIB, unpackedBytes: 32 * GIB, records: 10_000_000 },
   installation: { mails: 500_000, bytes: 40 * GIB, unpackedBytes: 320 * GIB, records: 100_000_000 },
 }
 
 /**
- * Mail per day that every address can receive, regardless of its workspace's and the installation's
+ * Mail per day that every address can receive, regardless of its account's and the installation's
  * usage.
  */
 export const GUARANTEED_LIMIT: DailyLimit = {

@@ -17,6 +17,11 @@ export type Caller = {
   /** An administrator of the installation. */
   admin: boolean
   workspaceId: string
+  /**
+   * The account that answers for the workspace: its first owner. What protects other accounts counts
+   * for it.
+   */
+  responsibleId: string
   /** The role of the account in the workspace. */
   role: Role
   /** The plan of the workspace. */

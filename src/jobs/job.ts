@@ -52,11 +52,11 @@ export type Job<Data extends object = object> = {
   /** Runs at once over all instances. Default: four in each instance. */
   concurrency?: number
   /**
-   * The account it runs for. Accounts share `concurrency`: the next claim goes to the account with
-   * the fewest runs, and an account that uses more than its share returns slots when others wait
-   * (`PutBack`).
+   * The account it runs for; of a workspace, the one that answers for it (`findResponsible`).
+   * Accounts share `concurrency`: the next claim goes to the account with the fewest runs, and an
+   * account that uses more than its share returns slots when others wait (`PutBack`).
    */
-  accountOf?(data: Data): string
+  accountOf?(data: Data, db: Db): string | Promise<string>
   /**
    * The workspace it works for. While that is deleted, the job does not run: a run is interrupted
    * (`WorkspaceDeleted`), and the job waits for the restore. Jobs for several workspaces use
@@ -103,13 +103,14 @@ export function defineJob<Data extends object>(job: Job<Data>): Job<Data> {
   return job
 }
 
-/** The group in which a waiting job is counted. */
+/** The group in which a waiting job is counted: by default, one for all. */
 export function placeOf<Data extends object>(
   job: Job<Data>,
   data: Data,
+  account = 'all',
 ): { group?: { id: string }; singletonKey?: string } {
   return {
-    ...(job.concurrency && { group: { id: job.accountOf?.(data) ?? 'all' } }),
+    ...(job.concurrency && { group: { id: account } }),
     ...(job.uniqueBy && { singletonKey: job.uniqueBy(data) }),
   }
 }

@@ -171,7 +171,7 @@ async function enqueue<Data extends object>(
   const id = await boss.send(job.name, data, {
     db: inTransaction(db),
     startAfter,
-    ...placeOf(job, data),
+    ...placeOf(job, data, await job.accountOf?.(data, db)),
   })
   if (id !== null && isFirstOf(db, job.name)) await notify(db, ENQUEUED, job.name)
   return id !== null

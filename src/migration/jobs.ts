@@ -5,6 +5,7 @@ import { Fault, messageOf } from '../errors.ts'
 import { defineJob, PutBack, type Enqueue, type Job } from '../jobs/job.ts'
 import { claimableJobs } from '../jobs/shares.ts'
 import type { Logger } from '../log.ts'
+import { findResponsible } from '../store/responsible.ts'
 import type { DB } from '../store/tables.ts'
 import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationAccount } from './engine/connections/fresh-sign-in.ts'
@@ -73,7 +74,8 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
     schema: Type.Object({ migrationId: Type.String(), workspaceId: Type.Optional(Type.String()) }),
     concurrency: deps.concurrency,
     // Jobs of an earlier version have no account: they share the slots of one.
-    accountOf: ({ workspaceId }) => workspaceId ?? 'all',
+    accountOf: ({ workspaceId }, db) =>
+      workspaceId === undefined ? 'all' : findResponsible(db, workspaceId),
     workspaceOf: ({ workspaceId }) => workspaceId,
     deadline: DAY_SECONDS,
     retry: { limit: MAX_RUNS, delay: 2, maxDelay: 30 },
@@ -99,7 +101,7 @@ async function continueBatch(
   enqueue: Enqueue,
 ): Promise<void> {
   const enough = Math.ceil(concurrency / 2)
-  const waiting = claimableJobs(NAME, workspaceId)
+  const waiting = claimableJobs(NAME, await findResponsible(db, workspaceId))
   const { canStart, hasCutover } = await findFollowUp(db, { batchId, waiting, enough })
   if (batchScheduler && canStart) await enqueue(db, batchScheduler(), {})
   if (cutoverJob && hasCutover) await wakeCutover(db, batchId, { enqueue, job: cutoverJob() })

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { onAccessChangeOf } from '../accounts/account-changes.ts'
+import { scarcerOf } from '../accounts/own-data/quotas.ts'
 import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import type { EventStreams } from '../http/events/event-streams.ts'
@@ -31,12 +32,7 @@ import {
   isOfBatch,
   listMigrations,
 } from './store.ts'
-import {
-  MAX_MIGRATIONS_PER_MONTH,
-  retryMigration,
-  submitMigration,
-  type SubmitDeps,
-} from './submit.ts'
+import { monthsOf, retryMigration, submitMigration, type SubmitDeps } from './submit.ts'
 import { findThroughput } from './run/store.ts'
 import { MAX_THROUGHPUT_POINTS } from './run/throughput.ts'
 import { presentMigration, presentMigrationWithErrors, presentThroughput } from './view.ts'
@@ -196,15 +192,15 @@ function statusRoutes(
       },
     },
     async (request) => {
-      const { workspaceId, plan } = callerOf(request)
+      const { workspaceId } = callerOf(request)
       const { page, limit, q, sort: order } = request.query
       const slice = sliceOf({ page, limit })
-      const { used, total, rows } = await readSnapshot(deps.db, async (trx) => ({
-        used: (await countThisMonth(trx, workspaceId)).count,
+      const { usage, total, rows } = await readSnapshot(deps.db, async (trx) => ({
+        usage: await countThisMonth(trx, workspaceId),
         total: await countMigrations(trx, workspaceId, q),
         rows: await listMigrations(trx, workspaceId, { q, order }, slice),
       }))
-      const perMonth = MAX_MIGRATIONS_PER_MONTH[plan]
+      const { used, limit: perMonth } = scarcerOf(...monthsOf(usage))
       const month = { used, limit: Number.isFinite(perMonth) ? perMonth : null }
       const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { migrations: rows.map(presentMigration), pagination, month } }

@@ -1,8 +1,15 @@
 import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { KEEP_DAYS } from '../mail-credentials/limits.ts'
+import { Fault } from '../errors.ts'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
+import {
+  findResponsible,
+  largestPlanOf,
+  responsibleFor,
+  workspacesOf,
+} from '../store/responsible.ts'
 import { changeNotification } from '../store/changes.ts'
 import { notifyAll, type Notification } from '../store/notifications.ts'
 import type { Administrator } from '../net/imap/connection/sign-in.ts'
@@ -108,38 +115,39 @@ export const COLUMNS = [
   'completedAt',
 ] as const
 
-/** Reads the workspace’s plan and locks its count of migrations until the transaction ends. */
-export async function lockPlan(db: Transaction<DB>, workspaceId: string): Promise<Plan> {
-  const { plan } = await db
-    .selectFrom('workspace')
-    .select('plan')
-    .where('id', '=', workspaceId)
-    .forUpdate()
-    .executeTakeFirstOrThrow()
-  return plan as Plan
+/** Locks the count of migrations of an account until the transaction ends, by its workspaces. */
+export async function lockMonth(db: Transaction<DB>, workspaceId: string): Promise<void> {
+  await sql`
+    select from workspace where responsible_id = ${await findResponsible(db, workspaceId)}
+    order by id for no key update`.execute(db)
+}
+
+/** What counts toward a month: of a workspace, and over all workspaces of its account. */
+export type MonthUsage = {
+  plan: Plan
+  count: number
+  accountPlan: Plan
+  accountCount: number
+  secondsLeft: number
 }
 
 /**
  * Counts the migrations that count toward this calendar month (UTC): those created in it, and those
  * that are synchronized in it; and the seconds until the next month.
  */
-export async function countThisMonth(
-  db: Db,
-  workspaceId: string,
-): Promise<{ count: number; secondsLeft: number }> {
-  const month = sql<Date>`date_trunc('month', now(), 'UTC')`
-  return db
-    .selectFrom('migration')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('count'),
-      sql<number>`extract(epoch from ${month} + interval '1 month' - now())::double precision`.as(
-        'secondsLeft',
-      ),
-    ])
-    .where('workspaceId', '=', workspaceId)
-    .where('counted', '=', true)
-    .where('countedAt', '>=', month)
-    .executeTakeFirstOrThrow()
+export async function countThisMonth(db: Db, workspaceId: string): Promise<MonthUsage> {
+  const month = sql`date_trunc('month', now(), 'UTC')`
+  const { rows } = await sql<MonthUsage>`
+    select w.plan, ${largestPlanOf(sql`w.responsible_id`)} as account_plan, used.*,
+      extract(epoch from ${month} + interval '1 month' - now())::double precision as seconds_left
+    from workspace w cross join lateral (
+      select count(*) filter (where workspace_id = w.id)::int as count, count(*)::int as account_count
+      from migration
+      where workspace_id in ${workspacesOf(sql`w.responsible_id`)} and counted and counted_at >= ${month}) as used
+    where w.id = ${workspaceId}`.execute(db)
+  const [usage] = rows
+  if (!usage) throw new Fault('not_found', 'Workspace not found.')
+  return usage
 }
 
 /**
@@ -282,17 +290,19 @@ function isFound(workspaceId: string, q = ''): RawBuilder<SqlBool> {
 /**
  * Selects migrations with their position in the queue of the whole installation. The order is that
  * of the claims (`nextGroup` in src/jobs/shares.ts): accounts take turns, and running migrations
- * count as a turn of their account.
+ * count as a turn of the account that answers for their workspace.
  */
 function selectMigrations(db: Db) {
   return db.selectFrom('migration').select([
     ...COLUMNS,
     sql<MigrationRow['queue']>`case when status = 'pending' then (
-      with line as materialized (
-        select q.id, q.queued_at,
-          row_number() over (partition by q.workspace_id order by q.queued_at, q.id) + (
-            select count(*) from migration r where r.workspace_id = q.workspace_id and r.status = 'running') as turn
-        from migration q where q.status = 'pending' and not ${isInDeletedWorkspace('q.workspace_id')})
+      with open as materialized (
+        select q.id, q.queued_at, q.status, ${responsibleFor('q.workspace_id')} as responsible_id
+        from migration q where q.status in ('pending', 'running') and not ${isInDeletedWorkspace('q.workspace_id')}),
+      line as materialized (
+        select q.id, q.queued_at, row_number() over (partition by q.responsible_id order by q.queued_at, q.id) + (
+          select count(*) from open r where r.responsible_id = q.responsible_id and r.status = 'running') as turn
+        from open q where q.status = 'pending')
       select json_build_object(
         'position', count(*) filter (where (line.turn, line.queued_at, line.id) <= (own.turn, own.queued_at, own.id)),
         'totalInQueue', count(*)

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
+import { scarcerOf, type Allowance } from '../accounts/own-data/quotas.ts'
 import { Fault } from '../errors.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -20,12 +21,13 @@ import {
   countThisMonth,
   findMigration,
   insertMigration,
-  lockPlan,
+  lockMonth,
   requeueMigration,
   type MigrationRow,
+  type MonthUsage,
 } from './store.ts'
 
-/** `workspaceId` is the account whose share of the slots it uses. */
+/** The account that answers for `workspaceId` is the one whose share of the slots it uses. */
 export type MigrationData = { migrationId: string; workspaceId?: string }
 export type SubmitDeps = AccountDeps & {
   db: Kysely<DB>
@@ -34,7 +36,7 @@ export type SubmitDeps = AccountDeps & {
   secretKey: string
 }
 
-/** Migrations per calendar month (UTC). */
+/** Migrations per calendar month (UTC), of a workspace and of an account over all its workspaces. */
 export const MAX_MIGRATIONS_PER_MONTH: Record<Plan, number> = {
   free: 1,
   starter: 5,
@@ -143,16 +145,25 @@ export const waitsForOwner = ({
 const dryRunCannotWait = () =>
   new Fault('invalid_request', 'A dry run cannot wait for the owner of a mailbox.')
 
+/** The month of a workspace, and that of its account. */
+export function monthsOf(usage: MonthUsage): [workspace: Allowance, account: Allowance] {
+  return [
+    { used: usage.count, limit: MAX_MIGRATIONS_PER_MONTH[usage.plan] },
+    { used: usage.accountCount, limit: MAX_MIGRATIONS_PER_MONTH[usage.accountPlan] },
+  ]
+}
+
 /**
  * Locks the account’s count of migrations until the transaction ends.
  * @throws Fault `monthly_limit`
  */
 async function requireLeft(trx: Transaction<DB>, workspaceId: string): Promise<void> {
-  const plan = await lockPlan(trx, workspaceId)
-  const { count, secondsLeft } = await countThisMonth(trx, workspaceId)
-  if (count < MAX_MIGRATIONS_PER_MONTH[plan]) return
-  throw new Fault('monthly_limit', `Monthly limit reached (${MAX_MIGRATIONS_PER_MONTH[plan]})`, {
-    retryAfter: secondsLeft,
+  await lockMonth(trx, workspaceId)
+  const usage = await countThisMonth(trx, workspaceId)
+  const { used, limit } = scarcerOf(...monthsOf(usage))
+  if (used < limit) return
+  throw new Fault('monthly_limit', `Monthly limit reached (${limit})`, {
+    retryAfter: usage.secondsLeft,
   })
 }
 

@@ -29,12 +29,12 @@ export const JITTER_RATIO = 0.1
 export const QUERY_SPACING_MS = 100
 
 /**
- * Hosts claimed at once, hosts checked in parallel, and of these the share of one workspace:
- * thousands of hosts that do not answer delay only their own workspace.
+ * Hosts claimed at once, hosts checked in parallel, and of these the share of one account: thousands
+ * of hosts that do not answer delay only workspaces of their own account.
  */
 export const CLAIM_BATCH = 16
 export const PARALLEL_HOSTS = 16
-export const PARALLEL_HOSTS_PER_WORKSPACE = 8
+export const PARALLEL_HOSTS_PER_ACCOUNT = 8
 
 /** Milliseconds after which a busy sweep looks for hosts that became due. */
 export const CLAIM_INTERVAL_MS = 1_000

@@ -245,6 +245,12 @@ export interface Account {
   updatedAt: Generated<Timestamp>;
 }
 
+export interface AccountRate {
+  accountId: string;
+  fullAt: Timestamp;
+  name: string;
+}
+
 export interface Alert {
   at: Timestamp;
   createdAt: Generated<Timestamp>;
@@ -1528,6 +1534,7 @@ export interface Workspace {
   id: Generated<string>;
   name: string;
   plan: string;
+  responsibleId: string | null;
 }
 
 export interface WorkspaceContact {
@@ -1567,6 +1574,7 @@ export interface DB {
   abuseToken: AbuseToken;
   abuseTokenCount: AbuseTokenCount;
   account: Account;
+  accountRate: AccountRate;
   alert: Alert;
   alertChannel: AlertChannel;
   alertFirstChannel: AlertFirstChannel;

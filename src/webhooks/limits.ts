@@ -52,7 +52,7 @@ export const TRIM_INTERVAL_MS = 1_000
 export const MAX_TRIMMED_ROWS = 20_000
 
 /**
- * Rows beyond a workspace’s quota that are deleted at once: with bodies of 1 MiB, half a gigabyte.
+ * Rows beyond a quota that are deleted at once: with bodies of 1 MiB, half a gigabyte.
  */
 export const MAX_QUOTA_TRIMMED_ROWS = 500
 
@@ -83,7 +83,7 @@ export const MAX_DELAY_SECONDS = 30
  * Delayed responses at once. Further ones are sent without delay, with a header that reports it.
  */
 export const MAX_DELAYED_PER_ENDPOINT = 100
-export const MAX_DELAYED_PER_WORKSPACE = 200
+export const MAX_DELAYED_PER_ACCOUNT = 200
 export const MAX_DELAYED_RESPONSES = 1_000
 
 /** Bytes of a configured response body. */
@@ -140,12 +140,12 @@ export const ALERT_EVALUATION_SECONDS = 30
 export const MAX_EVALUATED_ENDPOINTS = 100
 
 /**
- * Requests of an endpoint, and bytes of bodies of an endpoint and of a workspace, whose signatures
+ * Requests of an endpoint, and bytes of bodies of an endpoint and of an account, whose signatures
  * one pass verifies for alerts. The others follow in the next pass.
  */
 export const MAX_VERIFIED_REQUESTS = 200
 export const MAX_VERIFIED_BYTES = 2 * MIB
-export const MAX_VERIFIED_BYTES_PER_WORKSPACE = 8 * MIB
+export const MAX_VERIFIED_BYTES_PER_ACCOUNT = 8 * MIB
 
 /** Seconds without a pass that count as a downtime of the service. */
 export const MAX_PASS_GAP_SECONDS = 180

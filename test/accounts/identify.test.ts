@@ -42,6 +42,7 @@ describe('a request', () => {
         name: 'Alice',
         admin: false,
         workspaceId: alice.id,
+        responsibleId: alice.id,
         role: 'owner',
         plan: 'pro',
         via: 'token',

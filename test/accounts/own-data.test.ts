@@ -227,6 +227,9 @@ const NOBODYS = [
   // Report mail received by an address, an account and the installation on a day. A limit must
   // outlive its subject.
   'dmarc_intake_day',
+  // How far an account has used up its limits of requests, for the same reason, until they have
+  // refilled.
+  'account_rate',
   // Bytes that an endpoint had and has no more; its own trigger removes the row with the endpoint.
   'webhook_deleted',
   // Alert settings of an endpoint; removed in the same way.

@@ -92,6 +92,64 @@ async function addMember(name: string, role: Role): Promise<Person> {
   return person
 }
 
+describe('an invitation to own a workspace', () => {
+  const setPlan = ({ id }: Person, plan: string) =>
+    database.db.updateTable('account').set({ plan }).where('id', '=', id).execute()
+  const ownedBy = async (person: Person) =>
+    ((await ask(person, 'GET', '/api/v1/workspaces')).data as { id: string; role: Role }[])
+      .filter(({ role }) => role === 'owner')
+      .map(({ id }) => id)
+
+  it('takes a place of the plan of the account that accepts it, and is kept where none is left', async () => {
+    const bob = await addPerson('Bob')
+    const { token } = await invite('owner')
+    const rejected = await accept(bob, token)
+    expect(rejected).toMatchObject({ status: 409, code: 'conflict' })
+    expect(rejected.error).toContain(`With the plan “free”, ${bob.email} can own one workspace.`)
+    expect(await rolesIn(alice.id)).toEqual({ [alice.id]: 'owner' })
+    await setPlan(bob, 'starter')
+    expect((await accept(bob, token)).status).toBe(200)
+    expect((await rolesIn(alice.id))[bob.id]).toBe('owner')
+    const another = await invite('owner')
+    expect((await accept(bob, another.token)).error).toContain('already a member')
+  })
+
+  it('ends the loop of an account that leaves each workspace after it has invited another owner', async () => {
+    const bob = await addPerson('Bob')
+    await setPlan(bob, 'starter')
+    const statuses: number[] = []
+    for (let round = 0; round < 4; round++) {
+      const [own = ''] = await ownedBy(alice)
+      path = `/api/v1/workspaces/${own}`
+      statuses.push((await accept(bob, (await invite('owner')).token)).status)
+      await ask(alice, 'DELETE', `${path}/members/${alice.id}`)
+    }
+    expect(statuses).toEqual([200, 200, 409, 409])
+    expect(await ownedBy(alice)).toHaveLength(1)
+    expect(await ownedBy(bob)).toHaveLength(3)
+    expect((await ask(bob, 'POST', '/api/v1/workspaces', { name: 'More' })).status).toBe(409)
+  })
+
+  it('has the same effect as a change of role', async () => {
+    const bob = await addMember('Bob', 'admin')
+    const promote = () => ask(alice, 'PATCH', `${path}/members/${bob.id}`, { role: 'owner' })
+    expect(await promote()).toMatchObject({ status: 409, code: 'conflict' })
+    expect((await rolesIn(alice.id))[bob.id]).toBe('admin')
+    await setPlan(bob, 'starter')
+    expect((await promote()).status).toBe(200)
+  })
+
+  it('is of no use to an account that owns more than its plan allows, which keeps what it owns', async () => {
+    const bob = await addMember('Bob', 'owner')
+    expect(await ownedBy(bob)).toHaveLength(2)
+    const carol = await addPerson('Carol')
+    path = `/api/v1/workspaces/${carol.id}`
+    expect((await accept(bob, (await invite('owner', undefined, carol)).token)).status).toBe(409)
+    expect((await accept(bob, (await invite('admin', undefined, carol)).token)).status).toBe(200)
+    expect(await ownedBy(bob)).toHaveLength(2)
+  })
+})
+
 describe('an invitation by email', () => {
   it('is mailed, shown and accepted by the account with that verified address', async () => {
     const bob = await addPerson('Bob')

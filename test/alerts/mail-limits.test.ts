@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { insertWorkspace } from '../../src/accounts/workspaces/store.ts'
 import { CODE_MAIL_LIMITS, TEST_MAIL_LIMITS } from '../../src/alerts/limits.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { removeEverybody } from '../people.ts'
@@ -41,6 +43,14 @@ async function addAndDelete(address: string, by = alice, at = portreeve): Promis
   })
   if (status === 201) await at.call(by.token, 'DELETE', `alerts/channels/${json.data.id}`)
   return status
+}
+
+/** A second workspace of a person. */
+async function addWorkspaceOf(person: Person): Promise<Person> {
+  const workspace = { name: 'Second', plan: 'free' as const, createdBy: person.id }
+  const { id } = await database.db.transaction().execute((trx) => insertWorkspace(trx, workspace))
+  const { token } = await issueToken(database.db, { accountId: person.id, workspaceId: id }, 'test')
+  return { ...person, token }
 }
 
 /** Moves the sending of all emails a number of seconds into the past. */
@@ -113,6 +123,8 @@ describe('emails with codes', () => {
     for (let i = 0; i < count + 3; i++)
       statuses.push(await addAndDelete(`person${i}@other.test`, alice, portreeve))
     expect(statuses).toEqual([...Array<number>(count).fill(201), 429, 429, 429])
+    const another = await addWorkspaceOf(alice)
+    expect(await addAndDelete('person98@other.test', another)).toBe(429)
     expect(await addAndDelete('person99@other.test', bob)).toBe(201)
   })
 

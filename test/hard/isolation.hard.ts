@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aggregate, mailWith } from '../dmarc/reports.ts'
+import { CODE_MAIL_LIMITS } from '../../src/alerts/limits.ts'
 import { freePort } from '../free-port.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { swaks } from '../servers/swaks.ts'
 import { figure } from './figures.ts'
 import { ATTACKS, startAttack, startAttacker, type Attacker } from './hostile/account.ts'
@@ -26,19 +28,25 @@ let place: Place
 let attacker: Attacker
 let reportEmail: string
 let smtpPort: number
+let sink: Sink
 
 beforeAll(async () => {
   smtpPort = await freePort()
+  sink = await startSink()
   place = await startPlace({
     SMTP_LISTEN: `127.0.0.1:${smtpPort}`,
     REPORT_DOMAIN: 'reports.portreeve.test',
     REQUEST_LIMITS: 'on',
+    SMTP_URL: sink.url,
   })
   attacker = await startAttacker(place, smtpPort)
   const domain = await place.api('/api/v1/dmarc/domains', 'POST', { domain: 'honest.test' })
   reportEmail = ((await domain.json()) as { data: { reportEmail: string } }).data.reportEmail
 })
-afterAll(() => place.stop())
+afterAll(async () => {
+  await place.stop()
+  await sink.stop()
+})
 
 /** Paths that honest clients read, besides the load. */
 const READ = [
@@ -59,7 +67,8 @@ describe('one account against all others', () => {
     'that %s delays no other request, and nothing is lost',
     async (what) => {
       const load = await startLoad(place, {
-        endpoints: 8,
+        // Of the 100 that a workspace can have, over all attacks.
+        endpoints: 5,
         pause: 40,
         connections: { captures: 3, reports: 2 },
         series: `beside-${(series += 1)}`,
@@ -95,20 +104,46 @@ describe('one account against all others', () => {
     },
   )
 
-  it('that holds the migration queue with servers that never answer lets an honest migration through', async () => {
+  it.each([
+    'migrates from servers that never answer',
+    'migrates from servers that never answer, in sixty workspaces',
+  ])('that %s lets an honest migration through in its turn', async (what) => {
     const moving = await startMoving(100, 0)
-    const attack = await startAttack('migrates from servers that never answer', attacker)
+    const attack = await startAttack(what, attacker)
     try {
       const begun = performance.now()
-      await moving.isWhole(place, await moving.begin(place))
+      const id = await moving.begin(place)
+      const { queue } = (await (await place.api(`/api/v1/imap/migrate/${id}`)).json()) as {
+        queue: { position: number } | null
+      }
+      // Behind those that run and, where none of them has returned its slot yet, one turn.
+      expect(queue?.position ?? 0).toBeLessThanOrEqual(2)
+      await moving.isWhole(place, id)
       const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
-      figure(
-        'one account queues migrations that never end',
-        `an honest one is completed after ${seconds} s`,
-      )
+      figure(`one account ${what}`, `an honest migration is completed after ${seconds} s`)
     } finally {
       await attack.stop()
       await moving.stop()
     }
+  })
+
+  it('that names strangers as recipients in sixty workspaces sends few emails, and leaves those of others', async () => {
+    const toStrangers = () =>
+      sink.mails.filter(({ to }) => to?.[0]?.address?.endsWith('@strangers.test')).length
+    const what = 'names strangers as recipients of alerts in sixty workspaces'
+    const attack = await startAttack(what, attacker)
+    try {
+      await sleep(ATTACK_MS)
+      const address = 'colleague@honest.test'
+      const answer = await place.api('/api/v1/alerts/channels', 'POST', { type: 'email', address })
+      expect(answer.status, await answer.text()).toBe(201)
+      await expect
+        .poll(() => sink.mails.some(({ to }) => to?.[0]?.address === address), { timeout: 10_000 })
+        .toBe(true)
+    } finally {
+      await attack.stop()
+    }
+    figure(`one account ${what}`, `${toStrangers()} emails to strangers`)
+    expect(toStrangers()).toBeLessThanOrEqual(CODE_MAIL_LIMITS.sender.count)
   })
 })

@@ -78,12 +78,13 @@ describe('requests of one account', () => {
     }
   })
 
-  it('with large bodies wait for two of them, while small ones pass', async () => {
+  it('with large bodies wait for two of them, also in another workspace, while small ones pass', async () => {
+    const second = await portreeve.addWorkspace(alice)
     const begun = [beginLargeBody(alice), beginLargeBody(alice)]
     // Connections that are opened together arrive in any order: the third comes after the others.
     await Promise.all(begun.map(connected))
     for (let n = 0; n < 5; n++) expect(await statusOf(alice)).toBe(200)
-    const last = beginLargeBody(alice)
+    const last = beginLargeBody({ ...alice, ...second })
     let isAnswered = false
     const third = new Promise<number>((resolve) =>
       last.once('response', ({ statusCode = 0 }) => resolve(statusCode)),

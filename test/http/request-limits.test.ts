@@ -93,6 +93,19 @@ describe('event streams', () => {
   )
 
   itAlone('the limit protects one instance')(
+    'of all workspaces of an account are 20 together',
+    async () => {
+      const eve = await portreeve.addPerson('Eva')
+      const second = { ...eve, ...(await portreeve.addWorkspace(eve)) }
+      const member = await portreeve.addMember(second.id, 'Max', 'member')
+      expect(await openAtOnce('/api/v1/events', eve, 20)).toEqual(Array(20).fill(200))
+      expect(await openAtOnce('/api/v1/events', second, 1)).toEqual([429])
+      expect(await openAtOnce('/api/v1/events', member, 1)).toEqual([429])
+      closeAll()
+    },
+  )
+
+  itAlone('the limit protects one instance')(
     'of an endpoint: 60 that are opened at once are 20',
     async () => {
       const eve = await portreeve.addPerson('Evelyn')
@@ -134,7 +147,7 @@ describe('the rate of an account', () => {
     expect(wait).toBeGreaterThan(0)
     expect(wait).toBeLessThanOrEqual(2)
     await database.pool.query(
-      'update request_rate set full_at = full_at - make_interval(secs => $2) where workspace_id = $1',
+      'update account_rate set full_at = full_at - make_interval(secs => $2) where account_id = $1',
       [id, wait],
     )
     expect(await count(id)).toBe(0)
@@ -151,7 +164,7 @@ describe('the rate of an account', () => {
     const { id } = await portreeve.addPerson('Rick')
     await count(id)
     await database.pool.query(
-      `update request_rate set full_at = now() + interval '1 year' where workspace_id = $1`,
+      `update account_rate set full_at = now() + interval '1 year' where account_id = $1`,
       [id],
     )
     expect(await count(id)).toBeLessThanOrEqual(2)
@@ -160,7 +173,7 @@ describe('the rate of an account', () => {
   it('gets 429 with the limit and Retry-After', async () => {
     const rosa = await portreeve.addPerson('Rosa')
     await database.pool.query(
-      `insert into request_rate (workspace_id, name, full_at) values ($1, 'checks', now() + interval '1 hour')`,
+      `insert into account_rate (account_id, name, full_at) values ($1, 'checks', now() + interval '1 hour')`,
       [rosa.id],
     )
     const answer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', {
@@ -172,9 +185,12 @@ describe('the rate of an account', () => {
     expect([code, error]).toEqual([
       'rate_limited',
       expect.stringMatching(
-        /^A workspace can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/,
+        /^An account can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/,
       ),
     ])
+    const second = await portreeve.addWorkspace(rosa)
+    const check = '/api/v1/dns-check?domain=x.invalid'
+    expect((await portreeve.request(check, { token: second.token })).status).toBe(429)
     // Other accounts are not affected.
     const other = await portreeve.addPerson('Rose')
     const otherAnswer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', {

@@ -162,10 +162,10 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])(
     it('has a workspace of each account, which owns its rows with its plan', async () => {
       const { pool } = database
       const { rows: members } = await pool.query(
-        `select a.email, w.id = a.id as "hasItsId", w.plan, w.name, w.created_by = a.id as "isCreator", m.role
+        `select a.email, w.id = a.id as "hasItsId", w.plan, w.name, w.responsible_id = a.id as "answers", m.role
          from account a join membership m on m.account_id = a.id join workspace w on w.id = m.workspace_id order by email`,
       )
-      const own = { hasItsId: true, isCreator: true, role: 'owner' }
+      const own = { hasItsId: true, answers: true, role: 'owner' }
       expect(members).toEqual([
         { ...own, email: 'alice@people.test', name: 'alice@people.test', plan: 'pro' },
         { ...own, email: 'bob@people.test', name: 'bob@people.test', plan: 'starter' },

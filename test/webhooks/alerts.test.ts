@@ -34,6 +34,7 @@ const WATCHED = {
   id: '0199a1c2-7c3b-7f7e-8a51-3c1d9f0b6a11',
   run: 1,
   workspaceId: '0199a1c2-6d1e-7b0a-9c55-2f4e8d7a1b03',
+  responsibleId: '0199a1c2-6d1e-7b0a-9c55-2f4e8d7a1b03',
   token: 'Ab3dE5fG7h',
   label: '',
   requestCount: 0,

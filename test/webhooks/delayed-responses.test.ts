@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createDelayedResponses } from '../../src/webhooks/capture/delayed-responses.ts'
 import {
   MAX_DELAYED_RESPONSES,
-  MAX_DELAYED_PER_WORKSPACE,
+  MAX_DELAYED_PER_ACCOUNT,
   MAX_DELAYED_PER_ENDPOINT,
 } from '../../src/webhooks/limits.ts'
 
@@ -13,15 +13,15 @@ const response = () => new EventEmitter() as ServerResponse
 describe('delayed answers', () => {
   it('leave slots for other accounts, however many endpoints one has', () => {
     const delays = createDelayedResponses()
-    const wait = (workspaceId: string, id: string) =>
-      delays.schedule({ id, workspaceId, timeout: 30 }, response(), () => {})
+    const wait = (responsibleId: string, id: string) =>
+      delays.schedule({ id, responsibleId, timeout: 30 }, response(), () => {})
     let taken = 0
     for (let endpoint = 0; endpoint < 100; endpoint++) {
       for (let request = 0; request < MAX_DELAYED_PER_ENDPOINT; request++)
         taken += Number(wait('one', `e${endpoint}`))
     }
-    expect(taken).toBe(MAX_DELAYED_PER_WORKSPACE)
-    expect(MAX_DELAYED_PER_WORKSPACE).toBeLessThan(MAX_DELAYED_RESPONSES / 2)
+    expect(taken).toBe(MAX_DELAYED_PER_ACCOUNT)
+    expect(MAX_DELAYED_PER_ACCOUNT).toBeLessThan(MAX_DELAYED_RESPONSES / 2)
     expect(wait('other', 'o')).toBe(true)
     delays.flush()
   })
@@ -30,7 +30,7 @@ describe('delayed answers', () => {
     const delays = createDelayedResponses()
     const waiting = Array.from({ length: MAX_DELAYED_PER_ENDPOINT }, response)
     const wait = (one: ServerResponse) =>
-      delays.schedule({ id: 'e', workspaceId: 'a', timeout: 30 }, one, () => {})
+      delays.schedule({ id: 'e', responsibleId: 'a', timeout: 30 }, one, () => {})
     expect(waiting.every(wait)).toBe(true)
     expect(wait(response())).toBe(false)
     waiting[0]?.emit('close')

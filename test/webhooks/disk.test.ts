@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { insertWorkspace } from '../../src/accounts/workspaces/store.ts'
 import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
@@ -165,7 +166,28 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
     // The database may still grow by a few pages: VACUUM and autovacuum create maps and statistics.
     expect((await relieve(limits)).removed).toBeLessThan(removed / 8)
     const usages = await listUsage(fresh.db, [alice, bob])
-    expect(usages).toContainEqual({ workspaceId: bob, plan: 'free', bytes: 20 * BODY_BYTES })
+    expect(usages.find(({ workspaceId }) => workspaceId === bob)?.bytes).toBe(20 * BODY_BYTES)
+  })
+
+  it('counts all workspaces of an account together', async () => {
+    const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
+    const workspaces = [alice]
+    for (let n = 0; n < 4; n++) {
+      const workspace = { name: `Number ${n}`, plan: 'free' as const, createdBy: alice }
+      const { id } = await fresh.db.transaction().execute((trx) => insertWorkspace(trx, workspace))
+      workspaces.push(id)
+    }
+    for (const id of workspaces) await endpointWith(id, 30)
+    const honest = await endpointWith(bob, 50)
+    const limits = {
+      DATABASE_URL: fresh.url,
+      MAX_DATABASE_BYTES: Math.ceil((await databaseSize()) - 10 * BODY_BYTES),
+    }
+    const { alerts, removed } = await relieve(limits)
+    expect(removed).toBeGreaterThan(10)
+    expect(await pathsOf(honest)).toEqual(paths(1, 50))
+    const owners = alerts.filter(({ kind }) => kind === 'storage.captures')
+    expect(workspaces).toEqual(expect.arrayContaining(owners.map((alert) => alert.workspaceId)))
   })
 
   it('is watched by a running service', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { insertWorkspace } from '../../src/accounts/workspaces/store.ts'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { clearRequests } from '../../src/webhooks/endpoints/endpoints.ts'
@@ -32,6 +33,12 @@ beforeAll(async () => {
   insert = createRequestInsert(fresh.pool)
 })
 afterAll(() => fresh.drop())
+
+/** Adds a workspace that another account than its own answers for. */
+async function addWorkspaceOf(accountId: string): Promise<string> {
+  const workspace = { name: 'Another', plan: 'free' as const, createdBy: accountId }
+  return (await fresh.db.transaction().execute((trx) => insertWorkspace(trx, workspace))).id
+}
 
 async function addWorkspace(plan: 'free' | 'pro' = 'free'): Promise<string> {
   const email = `person-${(people += 1)}@people.test`
@@ -168,6 +175,22 @@ describe('an account beyond its quota', () => {
     )
     expect(await usageOf(alice)).toBeLessThanOrEqual(LIMIT)
     expect(await pathsOf(bobs)).toEqual(['/bob'])
+  })
+
+  it('loses the oldest of all its workspaces, although each of them is within its own', async () => {
+    const alice = await addWorkspace()
+    const second = await addWorkspaceOf(alice)
+    const [one, other] = [await addEndpoint(alice), await addEndpoint(second)]
+    for (let index = 0; index < 14; index++)
+      await insert([request(index % 2 === 0 ? one : other, `/${index}`)])
+    // As after a capture in one of them.
+    await trimToQuotas(deps(), new Map(), { workspaceIds: [second] })
+    const kept = Math.floor(LIMIT / storedBytes(request(one, '/10')))
+    expect(await pathsOf(one, other)).toEqual(
+      Array.from({ length: kept }, (_, index) => `/${14 - kept + index}`),
+    )
+    for (const id of [alice, second])
+      expect(await titles(id)).toEqual(['The oldest captured webhooks are being removed'])
   })
 
   it('keeps more on a larger plan', async () => {

@@ -5,8 +5,8 @@ export const MAX_ADDRESSES = 2_000
 /** Addresses that have a part of their own in an email; the text names the others. */
 export const MAX_PARTS = 50
 export const MAILS_A_DAY = {
-  /** Of one workspace. */
-  workspace: 100,
+  /** Of one account. */
+  account: 100,
   /** To one recipient, of all workspaces together. */
   recipient: 10,
 } as const

@@ -146,7 +146,7 @@ async function deliver(
   const counts = await countMails(db, { ...mail, dayStart: new Date(dayStart) })
   if (!mail.isTest && counts.recipient >= MAILS_A_DAY.recipient)
     return end('skipped', skipped.recipientLimit(MAILS_A_DAY.recipient))
-  if (counts.workspace >= MAILS_A_DAY.workspace)
+  if (counts.account >= MAILS_A_DAY.account)
     return returnMail(db, mail.id, { reason: '', dueAt: new Date(dayStart + DAY_MS) })
   const { returnPath, optOutKey } = deps
   const message = {

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { AbuseContact } from '../../protocols/abuse-contact.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { findResponsible, responsibleFor, workspacesOf } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
 
 export type MailMode = 'off' | 'test' | 'on'
@@ -89,7 +90,7 @@ export type UnassignedReport = {
 }
 
 /**
- * Lists reports of days that are over and have no email yet, of workspaces in turn.
+ * Lists reports of days that are over and have no email yet, of accounts in turn.
  * @param except addresses whose network could not be found just now
  */
 export async function listUnassigned(
@@ -106,7 +107,8 @@ export async function listUnassigned(
     from abuse_mail_report r join abuse_mail_settings s on s.workspace_id = r.workspace_id and s.mode <> 'off'
     where r.mail_id is null and not r.has_no_contact and r.day < ${before}::date and r.day >= ${after}::date
       and r.address <> all(${except}::inet[]) and not ${isInDeletedWorkspace('r.workspace_id')}
-    order by row_number() over (partition by r.workspace_id order by r.day, r.count desc, r.address), r.workspace_id
+    order by row_number() over (partition by ${responsibleFor('r.workspace_id')}
+      order by r.day, r.count desc, r.address), r.workspace_id
     limit ${limit}`.execute(db)
   return rows
 }
@@ -205,7 +207,7 @@ export async function recoverMails(db: Db, now: Date): Promise<void> {
     where state = 'sending'`.execute(db)
 }
 
-/** Claims the next email, of workspaces in turn: the one that got least today. */
+/** Claims the next email, of accounts in turn: the one that got least today. */
 export async function claimMail(
   db: Db,
   { now, dayStart }: { now: Date; dayStart: Date },
@@ -216,7 +218,9 @@ export async function claimMail(
     where s.workspace_id = m.workspace_id and m.id = (
       select w.id from abuse_mail w join abuse_mail_settings t on t.workspace_id = w.workspace_id and t.mode <> 'off'
       where w.state = 'waiting' and w.due_at <= ${now} and not ${isInDeletedWorkspace('w.workspace_id')}
-      order by (select count(*) from abuse_mail d where d.workspace_id = w.workspace_id and d.ended_at >= ${dayStart}), w.due_at
+      order by (
+        select count(*) from abuse_mail d
+        where d.workspace_id in ${workspacesOf(responsibleFor('w.workspace_id'))} and d.ended_at >= ${dayStart}), w.due_at
       limit 1 for update of w skip locked)
     returning ${MAIL}`.execute(db)
   return rows[0]
@@ -225,16 +229,17 @@ export async function claimMail(
 export async function countMails(
   db: Db,
   { workspaceId, recipient, dayStart }: { workspaceId: string; recipient: string; dayStart: Date },
-): Promise<{ workspace: number; recipient: number }> {
-  const { rows } = await sql<{ workspace: number; recipient: number }>`
+): Promise<{ account: number; recipient: number }> {
+  const { rows } = await sql<{ account: number; recipient: number }>`
     select
       (select count(*)::int from abuse_mail
-        where workspace_id = ${workspaceId} and ended_at >= ${dayStart} and state in ('sent', 'uncertain')) as workspace,
+        where workspace_id in ${workspacesOf(await findResponsible(db, workspaceId))}
+          and ended_at >= ${dayStart} and state in ('sent', 'uncertain')) as account,
       (select count(*)::int from abuse_mail
         where recipient = ${recipient} and not is_test and ended_at >= ${dayStart} and state in ('sent', 'uncertain')) as recipient`.execute(
     db,
   )
-  return rows[0] ?? { workspace: 0, recipient: 0 }
+  return rows[0] ?? { account: 0, recipient: 0 }
 }
 
 export async function markMailHandedOver(db: Db, id: string, at: Date): Promise<void> {

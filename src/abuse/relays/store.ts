@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { responsibleFor, workspacesOf } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
 import type { OutgoingReport, RelayServiceId } from './services/relay-service.ts'
 
@@ -132,7 +133,7 @@ export async function insertReports(
 export type ClaimedRelay = RelayRow & { sentToday: number }
 
 /**
- * Claims the relay with due reports that was served longest ago: workspaces take turns. Only one
+ * Claims the relay with due reports of the account that was served longest ago. Only one
  * sender has a relay at a time.
  */
 export async function claimRelay(
@@ -149,7 +150,9 @@ export async function claimRelay(
         and exists (
           select from relayed_report q
           where q.relay_id = r.id and (q.state = 'sending' or (q.state = 'waiting' and q.due_at <= ${now})))
-      order by r.served_at nulls first, r.id limit 1 for update skip locked)
+      order by (
+        select max(s.served_at) from relay s where s.workspace_id in ${workspacesOf(responsibleFor('r.workspace_id'))}
+      ) nulls first, r.served_at nulls first, r.id limit 1 for update skip locked)
     returning id, workspace_id, service, enabled, account, sealed, last_four, problem, paused_until, dropped,
       (select count(*)::int from relayed_report q
         where q.relay_id = relay.id and q.ended_at >= ${dayStart} and q.state in ('sent', 'uncertain')) as sent_today`.execute(

@@ -144,21 +144,22 @@ export async function findToken(db: Db, hash: Buffer): Promise<string | undefine
 /** What a token allows. */
 export type TokenRight = 'canReport' | 'readsFleet'
 
-/** A token and its workspace. */
-export type TokenOwner = { id: string; label: string; workspaceId: string }
+/** A token, its workspace, and the account that answers for that. */
+export type TokenOwner = { id: string; label: string; workspaceId: string; responsibleId: string }
 
 export async function findTokenWith(
   db: Db,
   right: TokenRight,
   hash: Buffer,
 ): Promise<TokenOwner | undefined> {
-  return db
+  const row = await db
     .selectFrom('abuseToken')
-    .select(['id', 'label', 'workspaceId'])
+    .select(['id', 'label', 'workspaceId', responsibleFor('workspaceId').as('responsibleId')])
     .where('hash', '=', hash)
     .where(right, '=', true)
     .where((eb) => eb.not(isInDeletedWorkspace('abuseToken.workspaceId')))
     .executeTakeFirst()
+  return row as TokenOwner | undefined
 }
 
 export async function sumTokenReports(

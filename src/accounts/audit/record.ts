@@ -47,7 +47,10 @@ export function auditWorkspaces(scope: App, writer: AuditWriter): void {
     const workspaceId =
       CHANGED_WORKSPACE.get(request) ?? (isOwn ? undefined : request.caller?.workspaceId)
     if (reply.statusCode < 400 && workspaceId !== undefined)
-      await writer.write(entryOf(request, workspaceId, memberDetails(request)))
+      await writer.write(
+        entryOf(request, workspaceId, memberDetails(request)),
+        request.caller?.responsibleId,
+      )
     return payload
   }
   scope.addHook('onRoute', (route) => {

@@ -9,17 +9,20 @@ import { insertAuditEntries, type AuditEntry } from './store.ts'
 const MAX_BATCH_ENTRIES = 200
 
 /**
- * Entries that one workspace adds in an hour, in each instance. Beyond them, equal actions of one
+ * Entries that one account adds in an hour, in each instance. Beyond them, equal actions of one
  * person or token are counted and added once a minute, so that a program cannot fill the disk.
  */
 const ENTRIES_PER_HOUR = 3_000
 
-/** Workspaces whose recent entries are counted, and actions whose repetitions are. */
+/** Accounts whose recent entries are counted, and actions whose repetitions are. */
 const MAX_TRACKED = 10_000
 
 export type AuditWriter = {
-  /** Adds an entry. Resolves when it is stored; a failure is logged. */
-  write(entry: AuditEntry): Promise<void>
+  /**
+   * Adds an entry. Resolves when it is stored; a failure is logged.
+   * @param responsibleId the account that answers for the workspace, where the entry has one
+   */
+  write(entry: AuditEntry, responsibleId?: string): Promise<void>
   /** Stores what is pending. */
   close(): Promise<void>
 }
@@ -96,8 +99,9 @@ export function createAuditWriter({
   }
 
   return {
-    async write(entry) {
-      if (entry.workspaceId === null || isWithinRate(entry.workspaceId)) return add(entry)
+    async write(entry, responsibleId) {
+      if (entry.workspaceId === null || isWithinRate(responsibleId ?? entry.workspaceId))
+        return add(entry)
       countRepetition(entry)
     },
     async close() {
@@ -112,15 +116,15 @@ function isRejection(error: unknown): boolean {
   return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
 }
 
-/** Counts entries by workspace: a burst of up to an hour’s entries, which refills steadily. */
-function createRate(entriesPerHour: number): (workspaceId: string) => boolean {
+/** Counts entries by account: a burst of up to an hour’s entries, which refills steadily. */
+function createRate(entriesPerHour: number): (accountId: string) => boolean {
   const costMs = HOUR_MS / entriesPerHour
   const fullAt = createRecentEntries<number>(MAX_TRACKED)
-  return (workspaceId) => {
+  return (accountId) => {
     const now = performance.now()
-    const next = Math.max(fullAt.get(workspaceId) ?? 0, now) + costMs
+    const next = Math.max(fullAt.get(accountId) ?? 0, now) + costMs
     if (next > now + HOUR_MS) return false
-    fullAt.set(workspaceId, next)
+    fullAt.set(accountId, next)
     return true
   }
 }

@@ -8,7 +8,7 @@ export type Quota = (typeof QUOTAS)[number]
 const MB = 1_000_000
 const GB = 1_000 * MB
 
-/** Bytes that an account may store, by its plan. */
+/** Bytes that a workspace, and an account over all its workspaces, may store, by plan. */
 export const QUOTA_BYTES: Record<Plan, Record<Quota, number>> = {
   free: { captures: GB, reportFiles: 250 * MB, sharedChecks: 10 * MB },
   starter: { captures: 2 * GB, reportFiles: GB, sharedChecks: 25 * MB },
@@ -26,6 +26,13 @@ export const OVER_QUOTA_EFFECTS: Record<Quota, string> = {
   reportFiles:
     'Uploads are rejected. Reports that arrive by email are evaluated, but their files are not stored.',
   sharedChecks: 'No more checks can be shared until one is removed or expires.',
+}
+
+export type Allowance = { used: number; limit: number }
+
+/** Of what a workspace and what its account may use, the one of which less is left. */
+export function scarcerOf(workspace: Allowance, account: Allowance): Allowance {
+  return account.limit - account.used < workspace.limit - workspace.used ? account : workspace
 }
 
 /** `1 GB`, `250 MB`. */

@@ -3,7 +3,8 @@ import { callerOf } from '../../http/auth.ts'
 import { responses, paginationOf, sliceOf, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { Db } from '../../store/database.ts'
-import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts'
+import { listAnsweredFor, listLargestPlans } from '../../store/responsible.ts'
+import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, scarcerOf, type Quota } from './quotas.ts'
 import { AccountQuery, AccountUsagePage, Usage } from '../shapes.ts'
 import { countAccounts, listAccounts } from '../store.ts'
 
@@ -14,30 +15,37 @@ export type UsageReader = (
 
 export type UsageReaders = Record<Quota, UsageReader>
 
-/** `/api/v1/account/usage`: the storage usage of the caller’s account. */
-export function usageRoute(app: App, readers: UsageReaders): void {
+type UsageDeps = { db: Db; readers: UsageReaders }
+
+/** `/api/v1/account/usage`: the storage usage of the caller’s workspace, or of its account. */
+export function usageRoute(app: App, { db, readers }: UsageDeps): void {
   app.get(
     '/api/v1/account/usage',
     {
       schema: {
-        summary: 'Get the storage usage of the account',
+        summary: 'Get the storage usage of the workspace',
         tags: ['Accounts'],
+        description:
+          'Each quota applies to a workspace, and to the account that answers for it over all its workspaces. `used` and `limit` are of the one of which less is left.',
         response: responses(Success(Usage)),
       },
     },
     async (request) => {
-      const { workspaceId, plan } = callerOf(request)
-      const quotasOf = await readQuotas(readers, [workspaceId])
-      return { success: true, data: { plan, quotas: quotasOf({ id: workspaceId, plan }) } }
+      const { workspaceId: id, responsibleId, plan } = callerOf(request)
+      const quotasOf = await readQuotas(readers, [id])
+      const accounts = await readAccountQuotas({ db, readers }, [responsibleId])
+      const shared = accounts.get(responsibleId) ?? []
+      const quotas = quotasOf({ id, plan }).map((own, index) => ({
+        ...own,
+        ...scarcerOf(own, shared[index] ?? own),
+      }))
+      return { success: true, data: { plan, quotas } }
     },
   )
 }
 
 /** `/api/v1/accounts/usage`: the storage usage of all accounts, for administrators. */
-export function accountUsagesRoute(
-  app: App,
-  { db, readers }: { db: Db; readers: UsageReaders },
-): void {
+export function accountUsagesRoute(app: App, { db, readers }: UsageDeps): void {
   app.get(
     '/api/v1/accounts/usage',
     {
@@ -45,7 +53,8 @@ export function accountUsagesRoute(
         operationId: 'listAccountUsages',
         summary: 'List the storage usage of accounts',
         tags: ['Accounts'],
-        description: 'Requires an administrator. In the order of the list of accounts.',
+        description:
+          'Requires an administrator. In the order of the list of accounts. An account’s usage is that of all workspaces that it answers for.',
         querystring: AccountQuery,
         response: responses(Success(AccountUsagePage)),
       },
@@ -54,14 +63,35 @@ export function accountUsagesRoute(
       const total = await countAccounts(db, q)
       const rows = await listAccounts(db, { q, order }, sliceOf({ page, limit }))
       const ids = rows.map(({ id }) => id)
-      const quotasOf = await readQuotas(readers, ids)
-      const accounts = rows.map((row) => ({
-        accountId: row.id,
-        plan: row.plan,
-        quotas: quotasOf(row),
+      const quotas = await readAccountQuotas({ db, readers }, ids)
+      const accounts = rows.map(({ id, plan }) => ({
+        accountId: id,
+        plan,
+        quotas: quotas.get(id) ?? [],
       }))
       return { success: true, data: { accounts, pagination: paginationOf({ page, limit }, total) } }
     },
+  )
+}
+
+/** Reads the storage usage of accounts: of all workspaces that each answers for. */
+async function readAccountQuotas({ db, readers }: UsageDeps, accountIds: string[]) {
+  const workspaces = await listAnsweredFor(db, accountIds)
+  const quotasOf = await readQuotas(
+    readers,
+    workspaces.map(({ id }) => id),
+  )
+  const plans = await listLargestPlans(db, accountIds)
+  return new Map(
+    plans.map(({ id, plan }) => {
+      const own = workspaces.filter(({ responsibleId }) => responsibleId === id)
+      const all = own.map((workspace) => quotasOf({ id: workspace.id, plan }))
+      const quotas = quotasOf({ id, plan }).map((quota, index) => ({
+        ...quota,
+        used: all.reduce((sum, one) => sum + (one[index]?.used ?? 0), 0),
+      }))
+      return [id, quotas] as const
+    }),
   )
 }
 

@@ -142,7 +142,7 @@ export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner |
       sql<number | null>`extract(epoch from expires_at - now())::float8 * 1000`.as('expiresInMs'),
     )
     .select(['account.id', 'email', 'account.name', 'admin'])
-    .select(['workspace.id as workspaceId', 'workspace.plan'])
+    .select(['workspace.id as workspaceId', 'responsibleId', 'workspace.plan'])
     .where('hash', '=', hash)
     .where('disabledAt', 'is', null)
     .where('deleteAfter', 'is', null)

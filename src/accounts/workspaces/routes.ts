@@ -50,7 +50,7 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
         tags,
         security,
         description:
-          'Requires a session. The workspace gets the plan of the account, which also limits how many workspaces it can create.',
+          'Requires a session. The workspace gets the plan of the account, which also limits how many workspaces it can own.',
         body: NewWorkspace,
         response: responses(Success(Workspace), 201),
       },

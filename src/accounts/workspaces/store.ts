@@ -5,13 +5,20 @@ import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** An account’s place in a workspace, as requests need it. */
-export type Membership = { workspaceId: string; role: Role; plan: Plan }
+export type Membership = {
+  workspaceId: string
+  /** The account that answers for the workspace: see `responsibleFor`. */
+  responsibleId: string
+  role: Role
+  plan: Plan
+}
 
 export type NewWorkspace = {
   /** By default a new id. The first workspace of an account has the account’s own id. */
   id?: string
   name: string
   plan: Plan
+  /** Its owner. The column is for the version before: see `responsibleFor`. */
   createdBy: string
 }
 
@@ -45,7 +52,7 @@ export async function findMembership(
   let query = db
     .selectFrom('membership')
     .innerJoin('workspace', 'workspace.id', 'workspaceId')
-    .select(['workspaceId', 'role', 'plan'])
+    .select(['workspaceId', 'responsibleId', 'role', 'plan'])
     .where('accountId', '=', accountId)
     .where('deleteAfter', 'is', null)
   if (workspaceId !== undefined) query = query.where('workspaceId', '=', workspaceId)
@@ -112,14 +119,14 @@ export async function listAdministratorWorkspaces(db: Db): Promise<string[]> {
 }
 
 /**
- * Sets the plan of all workspaces that an account created.
+ * Sets the plan of all workspaces that an account answers for.
  * @returns their ids
  */
 export async function updatePlan(db: Db, accountId: string, plan: Plan): Promise<string[]> {
   const rows = await db
     .updateTable('workspace')
     .set({ plan })
-    .where('createdBy', '=', accountId)
+    .where('responsibleId', '=', accountId)
     .returning('id')
     .execute()
   return rows.map(({ id }) => id)
@@ -181,7 +188,7 @@ export async function findWorkspaceName(db: Db, id: string): Promise<string | un
 export type LockedWorkspace = {
   id: string
   name: string
-  createdBy: string | null
+  responsibleId: string
   deleteAfter: Date | null
 }
 
@@ -193,12 +200,13 @@ export async function lockWorkspace(
   db: Transaction<DB>,
   id: string,
 ): Promise<LockedWorkspace | undefined> {
-  return db
+  const row = await db
     .selectFrom('workspace')
-    .select(['id', 'name', 'createdBy', 'deleteAfter'])
+    .select(['id', 'name', 'responsibleId', 'deleteAfter'])
     .where('id', '=', id)
     .forNoKeyUpdate()
     .executeTakeFirst()
+  return row as LockedWorkspace | undefined
 }
 
 export type LockedAccount = {
@@ -228,22 +236,23 @@ export async function lockMemberAccounts(
   return rows as LockedAccount[]
 }
 
-/** Counts the workspaces that an account created, with deleted ones that still exist. */
-export async function countCreated(db: Db, accountId: string): Promise<number> {
+/** Counts the workspaces that an account owns, with deleted ones that still exist. */
+export async function countOwned(db: Db, accountId: string): Promise<number> {
   const { count } = await db
-    .selectFrom('workspace')
+    .selectFrom('membership')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('createdBy', '=', accountId)
+    .where('accountId', '=', accountId)
+    .where('role', '=', 'owner')
     .executeTakeFirstOrThrow()
   return count
 }
 
-/** Counts the deleted workspaces, which still exist, of the account that created them. */
-export async function countDeleted(db: Db, createdBy: string): Promise<number> {
+/** Counts the deleted workspaces, which still exist, that an account answers for. */
+export async function countDeleted(db: Db, responsibleId: string): Promise<number> {
   const { count } = await db
     .selectFrom('workspace')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('createdBy', '=', createdBy)
+    .where('responsibleId', '=', responsibleId)
     .where('deleteAfter', 'is not', null)
     .executeTakeFirstOrThrow()
   return count

@@ -10,8 +10,8 @@ import { NAME_LENGTH } from '../shapes.ts'
 import { MAX_DELETED_WORKSPACES, RESTORE_PERIOD_MS, WORKSPACES_BY_PLAN } from './limits.ts'
 import { findMember, listMembers } from './members/store.ts'
 import {
-  countCreated,
   countDeleted,
+  countOwned,
   findInstalledWorkspace,
   findMembership,
   findWorkspaceOf,
@@ -43,12 +43,7 @@ export async function createWorkspace(
   return db.transaction().execute(async (trx) => {
     const [account] = await lockMemberAccounts(trx, [accountId])
     if (!account) throw new Fault('not_found', 'Account not found.')
-    const limit = WORKSPACES_BY_PLAN[account.plan]
-    if ((await countCreated(trx, accountId)) >= limit)
-      throw new Fault(
-        'conflict',
-        `With the plan “${account.plan}”, an account can create ${limit === 1 ? 'only its first workspace' : `up to ${limit} workspaces`}. Deleted workspaces count until their 7 days are over.`,
-      )
+    await requirePlace(trx, account)
     const { id } = await insertWorkspace(trx, { name, plan: account.plan, createdBy: accountId })
     await notifyAccountChange(trx, accountId)
     return (await findWorkspaceOf(trx, accountId, id)) as WorkspaceRow
@@ -110,7 +105,8 @@ export async function setWorkspacePlan(
  * workspace gets a new one.
  * @returns when the data will be deleted
  * @throws Fault `invalid_request` when the name is wrong, `not_found`, `forbidden`; `conflict` when
- *   the account that created it has too many deleted workspaces, or when members changed meanwhile
+ *   the account that answers for it has too many deleted workspaces, or when members changed
+ *   meanwhile
  */
 export async function deleteWorkspace(
   db: Kysely<DB>,
@@ -166,12 +162,27 @@ export async function restoreWorkspace(
 
 /**
  * Gives an account a workspace of its own if it has none. Call it in the transaction in which the
- * account may have lost its last one, with the account locked.
+ * account may have lost its last one, with the account locked. It needs no place of the plan: an
+ * account that left a workspace no longer owns it, and `MAX_DELETED_WORKSPACES` limits deleted ones.
  */
 export async function ensureWorkspace(db: Transaction<DB>, account: LockedAccount): Promise<void> {
   if (await findMembership(db, account.id)) return
   const name = account.name || account.email
   await insertWorkspace(db, { name, plan: account.plan, createdBy: account.id })
+}
+
+/**
+ * Requires that the plan of an account allows it to own one more workspace. The account is locked.
+ * @throws Fault `conflict`
+ */
+export async function requirePlace(db: Transaction<DB>, account: LockedAccount): Promise<void> {
+  const { id, email, plan } = account
+  const limit = WORKSPACES_BY_PLAN[plan]
+  if ((await countOwned(db, id)) < limit) return
+  throw new Fault(
+    'conflict',
+    `With the plan “${plan}”, ${email} can own ${limit === 1 ? 'one workspace' : `up to ${limit} workspaces`}. Leave or delete another one, or use the role “admin”. Deleted workspaces count until their 7 days are over.`,
+  )
 }
 
 /**
@@ -259,9 +270,9 @@ function requireTypedName(workspace: LockedWorkspace, name: string): void {
 
 async function requireFewDeleted(
   db: Transaction<DB>,
-  { createdBy }: LockedWorkspace,
+  { responsibleId }: LockedWorkspace,
 ): Promise<void> {
-  if (createdBy === null || (await countDeleted(db, createdBy)) < MAX_DELETED_WORKSPACES) return
+  if ((await countDeleted(db, responsibleId)) < MAX_DELETED_WORKSPACES) return
   throw new Fault(
     'conflict',
     `An account can have up to ${MAX_DELETED_WORKSPACES} deleted workspaces that can still be restored. Wait until the 7 days of one are over.`,

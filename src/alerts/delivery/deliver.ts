@@ -10,7 +10,7 @@ import {
   MAX_UNGROUPED_ALERTS,
   LEASE_SLACK_SECONDS,
   PARALLEL_MESSAGES,
-  PARALLEL_MESSAGES_PER_WORKSPACE,
+  PARALLEL_MESSAGES_PER_ACCOUNT,
   POLL_INTERVAL_MS,
 } from '../limits.ts'
 import { unsentAlerts } from '../messages.ts'
@@ -106,7 +106,7 @@ async function startDue(
   if (limit <= 0) return 0
   const due = await listDue(deps.db, deps.batching, TYPES, {
     limit,
-    perWorkspace: PARALLEL_MESSAGES_PER_WORKSPACE,
+    perAccount: PARALLEL_MESSAGES_PER_ACCOUNT,
   })
   const sendable = await postponeQuiet(due, deps)
   const claimed = await claimMessages(

@@ -6,10 +6,10 @@ import { DAY_MS } from '../../time.ts'
 import { countMails, findLastRequest } from './store.ts'
 
 /**
- * Emails to one operator within a day, of the installation and of one workspace: operators are
+ * Emails to one operator within a day, of the installation and of one account: operators are
  * volunteers.
  */
-const MAX_MAILS_PER_DAY = { installation: 10, workspace: 5 }
+const MAX_MAILS_PER_DAY = { installation: 10, account: 5 }
 
 /** Finds why the request must wait, and until when; null when it may be made now. */
 export async function findDelay(
@@ -31,7 +31,7 @@ export async function findDelay(
   }
   if (plan.email === undefined) return null
   const mails = await countMails(db, plan.email, step.processId, addMs(now, -DAY_MS))
-  if (mails.all < MAX_MAILS_PER_DAY.installation && mails.ofWorkspace < MAX_MAILS_PER_DAY.workspace)
+  if (mails.all < MAX_MAILS_PER_DAY.installation && mails.ofAccount < MAX_MAILS_PER_DAY.account)
     return null
   return {
     until: addMs(now, USER_PAUSE_MS),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 import type { RequestState } from '../steps/state-machine.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
@@ -98,7 +99,7 @@ export async function countMails(
   recipient: string,
   processId: string,
   since: Date,
-): Promise<{ all: number; ofWorkspace: number }> {
+): Promise<{ all: number; ofAccount: number }> {
   return db
     .selectFrom('delistingRequest as request')
     .leftJoin('delistingStep as step', 'step.id', 'request.stepId')
@@ -108,14 +109,14 @@ export async function countMails(
       expression.fn
         .countAll<number>()
         .filterWhere(
-          'process.workspaceId',
+          responsibleFor('process.workspaceId'),
           '=',
           expression
             .selectFrom('delistingProcess')
-            .select('workspaceId')
+            .select(responsibleFor('workspaceId').as('responsibleId'))
             .where('id', '=', processId),
         )
-        .as('ofWorkspace'),
+        .as('ofAccount'),
     ])
     .where('request.recipient', '=', recipient)
     .where('request.at', '>', since)

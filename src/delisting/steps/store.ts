@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Category } from '../../protocols/dnsbl/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 import { loadProcess, type ProcessRow } from '../store.ts'
 import type { StepState } from './state-machine.ts'
 import type { Answer, NewStep, RemovalPlan } from './plan.ts'
@@ -153,7 +154,7 @@ export async function claimDueSteps(
       select id from delisting_step
       where id in (
         select d.id from (
-          select o.id, o.next_at, row_number() over (partition by q.workspace_id order by o.next_at) as turn
+          select o.id, o.next_at, row_number() over (partition by ${responsibleFor('q.workspace_id')} order by o.next_at) as turn
           from delisting_step o join delisting_process q on q.id = o.process_id
           where o.next_at <= ${now} and (o.leased_until is null or o.leased_until <= ${now})
             and not ${isInDeletedWorkspace('q.workspace_id')}) d

@@ -61,15 +61,20 @@ async function requireQuota(
   workspaceId: string,
   bytes: number,
 ): Promise<void> {
-  const limit = QUOTA_BYTES[await lockSharing(trx, workspaceId)].sharedChecks
+  const { plan, accountPlan, accountBytes } = await lockSharing(trx, workspaceId)
   const [shared] = await listSharedUsage(trx, [workspaceId])
   if ((shared?.count ?? 0) >= MAX_SHARES_PER_WORKSPACE)
     throw new Fault(
       'conflict',
       `A workspace can share up to ${MAX_SHARES_PER_WORKSPACE} results. Delete one first.`,
     )
-  if ((shared?.bytes ?? 0) + bytes <= limit) return
-  const sentence = `Your plan includes ${bytesText(limit)} for shared results. Delete one first, or wait until the oldest expires.`
+  const quotas = [
+    { limit: QUOTA_BYTES[plan].sharedChecks, used: shared?.bytes ?? 0 },
+    { limit: QUOTA_BYTES[accountPlan].sharedChecks, used: accountBytes },
+  ]
+  const full = quotas.find(({ limit, used }) => used + bytes > limit)
+  if (!full) return
+  const sentence = `Your plan includes ${bytesText(full.limit)} for shared results. Delete one first, or wait until the oldest expires.`
   throw overQuota(
     sentence,
     ((shared?.endsAt.getTime() ?? Date.now() + SHARE_LIFETIME_MS) - Date.now()) / 1_000,

@@ -6,6 +6,7 @@ import { mayHaveBeenAccepted } from '../../net/handover.ts'
 import { sendMail, type Relay } from '../../net/smtp.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { claimMail } from '../../store/limits/outgoing-mail.ts'
+import { findResponsible } from '../../store/responsible.ts'
 import {
   DIGEST_MAIL_LIMITS,
   LEASE_SECONDS,
@@ -144,7 +145,7 @@ async function claimDigestMail(
   { workspaceId }: ClaimedDigest,
   to: string,
 ): Promise<void> {
-  const mail = { kind: 'digest', to, senderId: workspaceId }
+  const mail = { kind: 'digest', to, senderId: await findResponsible(db, workspaceId) }
   const exceeded = await claimMail(db, secretKey, mail, DIGEST_MAIL_LIMITS)
   if (exceeded) throw new Fault('rate_limited', LIMIT_REACHED)
 }

@@ -26,7 +26,7 @@ const FRESH_MS = 5_000
 export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: DmarcDeps) {
   const answers = createRecentEntries<KnownPublication>(MAX_KNOWN_PUBLICATIONS)
   const announced = createRecentEntries<KnownPublication>(MAX_KNOWN_PUBLICATIONS, { ttl: FRESH_MS })
-  const running = new Map<string, { workspaceId: string; lookup: Promise<KnownPublication> }>()
+  const running = new Map<string, { accountId: string; lookup: Promise<KnownPublication> }>()
   const questions = (signal = AbortSignal.timeout(DNS_TIMEOUT_MS)): DnsQueries =>
     createDnsQueries(resolver, signal)
   const read = (row: DomainRow, asked = questions()) =>
@@ -42,29 +42,32 @@ export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: Dm
     return known
   }
 
-  function lookUpOnce(row: DomainRow): Promise<KnownPublication> {
+  function lookUpOnce(row: DomainRow, accountId: string): Promise<KnownPublication> {
     const known = running.get(row.id)
     if (known) return known.lookup
     const lookup = lookUp(row).finally(() => running.delete(row.id))
-    running.set(row.id, { workspaceId: row.workspaceId, lookup })
+    running.set(row.id, { accountId, lookup })
     return lookup
   }
 
-  /** A workspace with many lookups has to wait for them, or it could start any number. */
-  function isBusy({ workspaceId }: DomainRow): boolean {
-    const own = [...running.values()].filter((one) => one.workspaceId === workspaceId)
+  /** An account with many lookups has to wait for them, or it could start any number. */
+  function isBusy(accountId: string): boolean {
+    const own = [...running.values()].filter((one) => one.accountId === accountId)
     return own.length > MAX_RUNNING_LOOKUPS
   }
 
-  /** Waits for a short time; afterwards, the last answer is returned and the new one announced. */
-  async function find(row: DomainRow): Promise<KnownPublication> {
+  /**
+   * Waits for a short time; afterwards, the last answer is returned and the new one announced.
+   * @param accountId the account that answers for the workspace
+   */
+  async function find(row: DomainRow, accountId: string): Promise<KnownPublication> {
     const late = announced.get(row.id)
     if (late) return late
     const last = answers.get(row.id)
-    const lookup = lookUpOnce(row)
+    const lookup = lookUpOnce(row, accountId)
     const found = await Promise.race([
       lookup,
-      ...(isBusy(row) ? [] : [wait(dnsWaitMs ?? MAX_DNS_WAIT_MS)]),
+      ...(isBusy(accountId) ? [] : [wait(dnsWaitMs ?? MAX_DNS_WAIT_MS)]),
     ])
     if (found) return found
     const shown = last ?? {

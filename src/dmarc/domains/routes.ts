@@ -96,10 +96,11 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       },
     },
     async (request) => {
-      const row = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
+      const { workspaceId, responsibleId } = callerOf(request)
+      const row = await requireDomain(db, workspaceId, request.params.id)
       return {
         success: true,
-        data: await shownPublication(row, await publications.find(row), deps),
+        data: await shownPublication(row, await publications.find(row, responsibleId), deps),
       }
     },
   )

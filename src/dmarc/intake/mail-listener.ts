@@ -75,7 +75,7 @@ export async function startMailListener({
       notifyOutcome('smtp', outcome, onReports)
       const { rejected, deliveries, ...counts } = outcome
       const { unpackedBytes, records, foreign: otherDomain } = outcome
-      await addUsage(db, scopesOf(domain), {
+      await addUsage(db, await scopesOf(db, domain), {
         unpackedBytes,
         records,
         otherDomain,

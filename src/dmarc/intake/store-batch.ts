@@ -21,7 +21,7 @@ import {
   type ReadTls,
 } from './read-reports.ts'
 import {
-  MAX_SAMPLES_PER_WORKSPACE_DAY,
+  MAX_SAMPLES_PER_ACCOUNT_DAY,
   MAX_SAMPLES_PER_ADDRESS_DAY,
   MAX_SAMPLES_PER_DELIVERY,
 } from '../limits.ts'
@@ -43,6 +43,7 @@ import {
   type NewDelivery,
   type Via,
 } from './store.ts'
+import { findResponsible } from '../../store/responsible.ts'
 import { claimSamples } from '../usage/store.ts'
 
 /** The channel and sender of incoming files. */
@@ -329,7 +330,7 @@ async function sampleOf(
   if (workspaceId === null || refused.length === 0) return []
   const [scope, most] =
     domainId === undefined
-      ? [workspaceId, MAX_SAMPLES_PER_WORKSPACE_DAY]
+      ? [await findResponsible(trx, workspaceId), MAX_SAMPLES_PER_ACCOUNT_DAY]
       : [domainId, MAX_SAMPLES_PER_ADDRESS_DAY]
   const some = firstOfEach(refused, MAX_SAMPLES_PER_DELIVERY)
   const count = await claimSamples(trx, scope, some.length, most)

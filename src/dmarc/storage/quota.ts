@@ -1,15 +1,29 @@
 import type { Transaction } from 'kysely'
-import { bytesText, overQuota, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/quotas.ts'
+import {
+  bytesText,
+  overQuota,
+  QUOTA_BYTES,
+  scarcerOf,
+  WARNING_SHARE,
+} from '../../accounts/own-data/quotas.ts'
 import { raiseAlert, type NewAlert } from '../../alerts/raise.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { describeFileStorage } from '../messages.ts'
 import type { NewDelivery } from '../intake/store.ts'
-import { findFileUsage, lockFileUsage, sumStored } from './store.ts'
+import { findFileUsage, lockFileUsage, sumStored, type FileUsage } from './store.ts'
 import { DAY_SECONDS } from '../../time.ts'
 
+/** The storage of a workspace, or that of its account where less of it is left. */
+function scarcerStorage({ plan, bytes, accountPlan, accountBytes }: FileUsage) {
+  return scarcerOf(
+    { used: bytes, limit: QUOTA_BYTES[plan].reportFiles },
+    { used: accountBytes, limit: QUOTA_BYTES[accountPlan].reportFiles },
+  )
+}
+
 /**
- * Drops the files that exceed the workspace's storage. Their reports are stored without them.
+ * Drops the files that exceed the storage of the workspace or of its account. Their reports are stored without them.
  * @param deliveries of one workspace, or of no workspace, which has no quota
  */
 export async function dropFilesBeyondQuota<T extends NewDelivery>(
@@ -19,12 +33,12 @@ export async function dropFilesBeyondQuota<T extends NewDelivery>(
   const workspaceId = deliveries[0]?.workspaceId ?? null
   const usage = workspaceId === null ? undefined : await lockFileUsage(trx, workspaceId)
   if (workspaceId === null || usage === undefined) return deliveries
-  const limit = QUOTA_BYTES[usage.plan].reportFiles
+  const { limit, used } = scarcerStorage(usage)
   const stored = await sumStored(
     trx,
     deliveries.map(({ id }) => id),
   )
-  let bytes = usage.bytes - stored
+  let bytes = used - stored
   let isFull = false
   const kept = deliveries.map((delivery) => {
     const length = delivery.content?.length ?? 0
@@ -41,7 +55,7 @@ export async function dropFilesBeyondQuota<T extends NewDelivery>(
 }
 
 /**
- * Rejects an upload that exceeds the workspace's storage.
+ * Rejects an upload that exceeds the storage of the workspace or of its account.
  * @param keptDays after which a file is deleted
  * @throws Fault `rate_limited` with the time at which the oldest file expires
  */
@@ -53,10 +67,10 @@ export async function requireFileStorage(
 ): Promise<void> {
   const usage = await findFileUsage(db, workspaceId)
   if (usage === undefined) return
-  const limit = QUOTA_BYTES[usage.plan].reportFiles
-  if (usage.bytes + bytes <= limit) return
+  const { limit, used } = scarcerStorage(usage)
+  if (used + bytes <= limit) return
   const oldest = (usage.oldest?.getTime() ?? Date.now()) / 1_000
-  const room = `Report files use ${bytesText(usage.bytes)} of the ${bytesText(limit)} of your plan.`
+  const room = `Report files use ${bytesText(used)} of the ${bytesText(limit)} of your plan.`
   const sentence = `${room} Files are deleted after ${keptDays} days. Upload this file then, or ask for a larger plan.`
   throw overQuota(sentence, oldest + keptDays * DAY_SECONDS - Date.now() / 1_000)
 }

@@ -1,11 +1,20 @@
 import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../../config.ts'
 import type { Db } from '../../store/database.ts'
+import { largestPlanOf, workspacesOf } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
 
-export type FileUsage = { plan: Plan; bytes: number }
+/** The files of a workspace, and those of all workspaces of the account that answers for it. */
+export type FileUsage = { plan: Plan; bytes: number; accountPlan: Plan; accountBytes: number }
 
-/** The file usage of a workspace, locked until the transaction ends. */
+const ACCOUNT_USAGE = sql`${largestPlanOf(sql`w.responsible_id`)} as account_plan, (
+    select coalesce(sum(a.report_bytes), 0)::bigint from workspace_usage a
+    where a.workspace_id in ${workspacesOf(sql`w.responsible_id`)}) as account_bytes`
+
+/**
+ * The file usage of a workspace, locked until the transaction ends; that of other workspaces of the
+ * account may grow meanwhile.
+ */
 export async function lockFileUsage(
   trx: Transaction<DB>,
   workspaceId: string,
@@ -14,7 +23,7 @@ export async function lockFileUsage(
     with row as (
       insert into workspace_usage as u (workspace_id) select id from workspace where id = ${workspaceId}
       on conflict (workspace_id) do update set report_bytes = u.report_bytes returning workspace_id, report_bytes)
-    select w.plan, row.report_bytes as bytes from row join workspace w on w.id = row.workspace_id`.execute(
+    select w.plan, row.report_bytes as bytes, ${ACCOUNT_USAGE} from row join workspace w on w.id = row.workspace_id`.execute(
     trx,
   )
   return rows[0]
@@ -34,7 +43,7 @@ export async function findFileUsage(
   workspaceId: string,
 ): Promise<(FileUsage & { oldest: Date | null }) | undefined> {
   const { rows } = await sql<FileUsage & { oldest: Date | null }>`
-    select w.plan, coalesce(u.report_bytes, 0) as bytes,
+    select w.plan, coalesce(u.report_bytes, 0) as bytes, ${ACCOUNT_USAGE},
       (select min(received_at) from dmarc_delivery where workspace_id = w.id and content is not null) as oldest
     from workspace w left join workspace_usage u on u.workspace_id = w.id where w.id = ${workspaceId}`.execute(
     db,

@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
+import { findResponsible } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
 import { GUARANTEED_LIMIT, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
@@ -7,20 +9,24 @@ import { addUsage, countMail, findUsage, INSTALLATION, type DayUsage } from './s
 
 /** Scopes of the daily limits, from the narrowest to the widest. */
 type Scope = keyof IntakeLimits
-const SCOPES: Scope[] = ['address', 'workspace', 'installation']
+const SCOPES: Scope[] = ['address', 'account', 'installation']
 const NAMES = {
   address: 'This address',
-  workspace: 'The workspace of this address',
+  account: 'The account of this address',
   installation: 'This server',
 }
 
-export function scopesOf({ id, workspaceId }: Pick<DomainRow, 'id' | 'workspaceId'>): string[] {
-  return [id, workspaceId, INSTALLATION]
+/** The ids of the scopes of a report address: of its domain, and of the account that answers for it. */
+export async function scopesOf(
+  db: Db,
+  { id, workspaceId }: Pick<DomainRow, 'id' | 'workspaceId'>,
+): Promise<string[]> {
+  return [id, await findResponsible(db, workspaceId), INSTALLATION]
 }
 
 /**
  * Counts an email for an address before it is processed.
- * @throws Fault `rate_limited` if the address, its workspace or the installation has reached its
+ * @throws Fault `rate_limited` if the address, its account or the installation has reached its
  *   daily limit; then only the refusal is counted
  */
 export async function admitMail(
@@ -31,7 +37,7 @@ export async function admitMail(
 ): Promise<void> {
   try {
     await db.transaction().execute(async (trx) => {
-      refuseOver(await countMail(trx, scopesOf(domain), bytes), limits)
+      refuseOver(await countMail(trx, await scopesOf(trx, domain), bytes), limits)
     })
   } catch (error) {
     if (error instanceof Fault) await addUsage(db, [domain.id], { overLimit: 1 })
@@ -48,7 +54,7 @@ export async function requireCapacity(
   domain: DomainRow,
   limits: IntakeLimits = INTAKE_LIMITS,
 ) {
-  const usages = await findUsage(db, scopesOf(domain))
+  const usages = await findUsage(db, await scopesOf(db, domain))
   try {
     refuseOver(
       usages.map((usage) => ({ ...usage, mails: usage.mails + 1 })),

@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 
 /**
- * Mail that one scope (a report address, a workspace, the installation) has received today (UTC).
+ * Mail that one scope (a report address, an account, the installation) has received today (UTC).
  */
 export type DayUsage = { mails: number; bytes: number; unpackedBytes: number; records: number }
 

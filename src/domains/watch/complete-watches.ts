@@ -39,7 +39,7 @@ export async function completeWatches(
   const own: WatchDeps = { ...deps, monitoring: { ...monitoring, queue: { enqueue } } }
   const tried: string[] = []
   while (!context.signal.aborted && tried.length < MAX_COMPLETED_WATCHES) {
-    // A few at a time, one of each workspace in turn: a long import lets others go between.
+    // A few at a time, one of each account in turn: a long import lets others go between.
     const rows = await listIncomplete(deps.db, tried, PARALLEL_WATCHES)
     if (rows.length === 0) break
     tried.push(...rows.map(({ id }) => id))

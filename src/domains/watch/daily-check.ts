@@ -47,7 +47,7 @@ export function checkDomainsJob(deps: Omit<DailyCheckDeps, 'log' | 'inWorkspace'
 }
 
 /**
- * Checks the domains that are due, a few of each workspace in turn.
+ * Checks the domains that are due, a few of each account in turn.
  * @param until time of `performance.now()` after which no further domains are claimed
  * @returns how many domains were checked
  */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 import type { DomainReport, LineState, StageState } from '../shapes.ts'
 import type { KnownStates } from './states.ts'
 
@@ -77,7 +78,7 @@ export async function insertWatchedDomains(
     .execute()
 }
 
-/** Domains whose hosts are not known yet, without the tried ones, one of each workspace in turn. */
+/** Domains whose hosts are not known yet, without the tried ones, one of each account in turn. */
 export async function listIncomplete(
   db: Db,
   tried: string[],
@@ -86,7 +87,7 @@ export async function listIncomplete(
   const { rows } = await sql<WatchedDomainRow>`
     select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, labels, created_at
     from (
-      select *, row_number() over (partition by workspace_id order by id) as turn
+      select *, row_number() over (partition by ${responsibleFor('workspace_id')} order by id) as turn
       from watched_domain where hosts = '{}' and id <> all(${tried})
         and not ${isInDeletedWorkspace('workspace_id')}) as incomplete
     order by turn, id limit ${limit}`.execute(db)
@@ -220,7 +221,7 @@ export async function postponeCheck(db: Db, id: string, checkDueAt: Date): Promi
     .execute()
 }
 
-/** Claims domains whose whole check is due, one of each workspace in turn. */
+/** Claims domains whose whole check is due, one of each account in turn. */
 export async function claimDueChecks(
   db: Db,
   limit: number,
@@ -229,7 +230,7 @@ export async function claimDueChecks(
   const isFree = sql<boolean>`coalesce(check_claimed_until, '-infinity') < now()`
   const inTurn = sql<string>`(
     select id from (
-      select id, check_due_at, row_number() over (partition by workspace_id order by check_due_at) as turn
+      select id, check_due_at, row_number() over (partition by ${responsibleFor('workspace_id')} order by check_due_at) as turn
       from watched_domain
       where check_due_at <= now() and ${isFree} and not ${isInDeletedWorkspace('workspace_id')}) as due
     order by turn, check_due_at limit ${limit})`
@@ -265,12 +266,12 @@ export async function findStoredReport(
   return (row?.report ?? null) as DomainReport | null
 }
 
-/** Domains whose records were not checked since then, one of each workspace in turn. */
+/** Domains whose records were not checked since then, one of each account in turn. */
 export async function listDue(db: Db, since: Date, limit: number): Promise<WatchedDomainRow[]> {
   const { rows } = await sql<WatchedDomainRow>`
     select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, labels, created_at
     from (
-      select *, row_number() over (partition by workspace_id order by records_at nulls first, id) as turn
+      select *, row_number() over (partition by ${responsibleFor('workspace_id')} order by records_at nulls first, id) as turn
       from watched_domain where (records_at is null or records_at < ${since})
         and not ${isInDeletedWorkspace('workspace_id')}) as due
     order by turn, records_at nulls first, id limit ${limit}`.execute(db)

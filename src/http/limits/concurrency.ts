@@ -41,7 +41,8 @@ type Share = { running: number; waiting: Turn[] }
 type Subject = { key: string; maxConcurrent: number; restMsPerMib: number }
 
 /**
- * Limits concurrent requests per account: requests beyond the limit wait in order of arrival.
+ * Limits concurrent requests of the account that answers for the workspace of a request: those beyond
+ * the limit wait in order of arrival.
  * Applies to every route registered afterwards, except those with a limit of their own. Large
  * bodies have a limit of their own, which without an account counts per client network.
  */
@@ -82,7 +83,7 @@ export function limitConcurrency(app: App): void {
 
 function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subject | null {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
-  const who = caller?.workspaceId ?? clientNetwork(ip)
+  const who = caller?.responsibleId ?? clientNetwork(ip)
   if (encoding !== undefined || Number(length ?? 0) > LARGE_BODY_BYTES)
     return {
       key: `large ${who}`,

@@ -19,7 +19,10 @@ export type RequestLimit = {
   maxConcurrent?: number
 }
 
-/** Limits of routes that need an account. docs/api.md lists them. */
+/**
+ * Limits of routes that need an account, of the account that answers for the workspace. docs/api.md
+ * lists them.
+ */
 export const ACCOUNT_LIMITS = {
   checks: {
     noun: 'checks',
@@ -166,7 +169,8 @@ declare module 'fastify' {
   }
 }
 
-type Subject = { key: string; workspaceId: string | null; name: LimitName; limit: RequestLimit }
+/** `accountId`: of the account that answers for the workspace; null on public routes. */
+type Subject = { key: string; accountId: string | null; name: LimitName; limit: RequestLimit }
 
 /** Applies the limit in the `config` of each route that is registered afterwards. */
 export function limitRequests(app: App, db: Db): void {
@@ -197,16 +201,16 @@ export function limitRequests(app: App, db: Db): void {
 
 function subjectOf(request: FastifyRequest, name: LimitName): Subject {
   if (name in ACCOUNT_LIMITS) {
-    const { workspaceId } = callerOf(request)
+    const { responsibleId: accountId } = callerOf(request)
     return {
-      key: `${name} ${workspaceId}`,
-      workspaceId,
+      key: `${name} ${accountId}`,
+      accountId,
       name,
       limit: ACCOUNT_LIMITS[name as keyof typeof ACCOUNT_LIMITS],
     }
   }
   const limit = ADDRESS_LIMITS[name as keyof typeof ADDRESS_LIMITS]
-  return { key: `${name} ${clientNetwork(request.ip)}`, workspaceId: null, name, limit }
+  return { key: `${name} ${clientNetwork(request.ip)}`, accountId: null, name, limit }
 }
 
 /**
@@ -222,10 +226,10 @@ function createConcurrencyCounter() {
   const counts = new Map<string, number>()
   return {
     /** @throws Fault `rate_limited` */
-    enter({ key, workspaceId, limit: { noun, maxConcurrent = Infinity } }: Subject): () => void {
+    enter({ key, accountId, limit: { noun, maxConcurrent = Infinity } }: Subject): () => void {
       const count = counts.get(key) ?? 0
       if (count >= maxConcurrent) {
-        const sentence = `${subjectText(workspaceId)} can have up to ${maxConcurrent} ${noun} at once. Wait for one to end, then try again.`
+        const sentence = `${subjectText(accountId)} can have up to ${maxConcurrent} ${noun} at once. Wait for one to end, then try again.`
         throw new Fault('rate_limited', sentence, { retryAfter: 2 })
       }
       counts.set(key, count + 1)
@@ -266,10 +270,10 @@ function createRateCounter(db: Db) {
    * Counts a request of an account. Requests that are rejected again cost no query. @returns
    * seconds to wait
    */
-  async function countAccount({ key, workspaceId, name }: Subject, rate: Rate): Promise<number> {
+  async function countAccount({ key, accountId, name }: Subject, rate: Rate): Promise<number> {
     const remaining = (refusedUntil.get(key) ?? 0) - performance.now()
     if (remaining > 0) return remaining / 1000
-    const wait = await countRequest(db, workspaceId as string, name, rate)
+    const wait = await countRequest(db, accountId as string, name, rate)
     if (wait > 0) refusedUntil.set(key, performance.now() + wait * 1000)
     else refusedUntil.delete(key)
     return wait
@@ -278,29 +282,27 @@ function createRateCounter(db: Db) {
   return {
     /** @throws Fault `rate_limited` */
     async count(subject: Subject): Promise<void> {
-      const { key, workspaceId, limit } = subject
+      const { key, accountId, limit } = subject
       if (!limit.rate) return
       const wait =
-        workspaceId === null
-          ? countAddress(key, limit.rate)
-          : await countAccount(subject, limit.rate)
+        accountId === null ? countAddress(key, limit.rate) : await countAccount(subject, limit.rate)
       if (wait > 0) throw tooMany(subject, limit.rate, wait)
     },
   }
 }
 
 function tooMany(
-  { workspaceId, limit }: Subject,
+  { accountId, limit }: Subject,
   { requests, windowSeconds }: Rate,
   wait: number,
 ): Fault {
   const per = windowSeconds === HOUR_SECONDS ? 'an hour' : 'a minute'
   const seconds = Math.max(1, Math.ceil(wait))
   const sentence =
-    `${subjectText(workspaceId)} can make up to ${requests.toLocaleString('en')} ${limit.noun} ${per}. ` +
+    `${subjectText(accountId)} can make up to ${requests.toLocaleString('en')} ${limit.noun} ${per}. ` +
     `Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`
   return new Fault('rate_limited', sentence, { retryAfter: seconds })
 }
 
-const subjectText = (workspaceId: string | null) =>
-  workspaceId === null ? 'One address' : 'A workspace'
+const subjectText = (accountId: string | null) =>
+  accountId === null ? 'One address' : 'An account'

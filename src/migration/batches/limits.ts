@@ -14,7 +14,7 @@ export const BATCH_LIMITS = {
   /** Mailboxes that one pass of the scheduler starts. */
   maxStartsPerPass: 100,
   /**
-   * Mailboxes of a workspace that have a place in the queue of migrations, per slot: enough to keep
+   * Mailboxes of an account that have a place in the queue of migrations, per slot: enough to keep
    * all slots in use, few enough that a single migration does not wait for a whole batch.
    */
   startedPerSlot: 2,

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ProofLevel } from '../proof/document.ts'
 import type { DnsFacts } from './dns-facts.ts'
@@ -196,13 +197,14 @@ export async function endCutover(
 }
 
 /**
- * Claims cut-overs that are due, workspaces in turn. A cut-over of a finished batch is claimed to be
+ * Claims cut-overs that are due, accounts in turn. A cut-over of a finished batch is claimed to be
  * ended.
  */
 export async function claimDueCutovers(db: Db, limit: number): Promise<CutoverRow[]> {
   const { rows } = await sql<{ id: string }>`
     with due as (
-      select id, row_number() over (partition by workspace_id order by next_check_at) as turn, next_check_at
+      select id, next_check_at,
+        row_number() over (partition by ${responsibleFor('workspace_id')} order by next_check_at) as turn
       from migration_cutover where ended_at is null and next_check_at <= now()
         and (claimed_until is null or claimed_until < now()) and not ${isInDeletedWorkspace('workspace_id')}
       order by turn, next_check_at limit ${limit})

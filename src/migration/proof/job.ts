@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Kysely } from 'kysely'
+import { findResponsible } from '../../store/responsible.ts'
 import { ConsentNeeded } from '../../mail-credentials/access-token.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import { defineJob, type Job } from '../../jobs/job.ts'
@@ -46,13 +47,13 @@ export type ProofJobDeps = AccountDeps & {
 /** How often a proof is tried again after an error of ours, such as a database that was away. */
 const MAX_RETRIES = 5
 
-/** Makes requested proofs, four at a time in the whole installation; workspaces take turns. */
+/** Makes requested proofs, four at a time in the whole installation; accounts take turns. */
 export function proofJob(deps: ProofJobDeps): Job<ProofData> {
   return defineJob({
     name: 'migration.proof',
     schema: Type.Object({ migrationId: Type.String(), workspaceId: Type.String() }),
     concurrency: PROOF_LIMITS.concurrency,
-    accountOf: ({ workspaceId }) => workspaceId,
+    accountOf: ({ workspaceId }, db) => findResponsible(db, workspaceId),
     workspaceOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ migrationId }) => migrationId,
     deadline: PROOF_LIMITS.deadlineSeconds,

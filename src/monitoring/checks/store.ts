@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { mapResponsible, responsibleFor } from '../../store/responsible.ts'
 import { listFacts, type FactRow } from '../facts/store.ts'
 import { listAddresses, type HostAddressRow, listWorkspaceModes } from '../blocklists/store.ts'
 import type { ListModes } from '../blocklists/modes.ts'
@@ -8,14 +9,16 @@ import { HOST, type HostRow } from '../store.ts'
 
 /** A host that one check has claimed, with its addresses, facts and the workspace’s modes. */
 export type ClaimedHost = HostRow & {
+  /** The account that answers for its workspace. */
+  responsibleId: string
   addresses: HostAddressRow[]
   facts: FactRow[]
   workspaceModes: ListModes
 }
 
 /**
- * Claims due hosts: one per workspace in turn, those that have waited longest first.
- * @param except workspaces at their limit
+ * Claims due hosts: one per account in turn, those that have waited longest first.
+ * @param except accounts at their limit
  */
 export async function claimDue(
   db: Db,
@@ -25,8 +28,9 @@ export async function claimDue(
 ): Promise<ClaimedHost[]> {
   const inTurn = sql<string>`(
     select id from (
-      select id, due_at, row_number() over (partition by workspace_id order by due_at) as turn from monitored_host
-      where due_at <= now() and ${IS_FREE} and workspace_id <> all(${except}::uuid[])
+      select id, due_at, row_number() over (partition by ${responsibleFor('workspace_id')} order by due_at) as turn
+      from monitored_host
+      where due_at <= now() and ${IS_FREE} and ${responsibleFor('workspace_id')} <> all(${except}::uuid[])
         and not ${isInDeletedWorkspace('workspace_id')}) due
     order by turn, due_at limit ${limit})`
   const due = db
@@ -69,14 +73,16 @@ async function withDetails(db: Db, hosts: HostRow[]): Promise<ClaimedHost[]> {
   if (hosts.length === 0) return []
   const ids = hosts.map(({ id }) => id)
   const workspaces = [...new Set(hosts.map(({ workspaceId }) => workspaceId))]
-  const [addresses, facts, modes] = await Promise.all([
+  const [addresses, facts, modes, responsible] = await Promise.all([
     listAddresses(db, ids),
     listFacts(db, ids),
     listWorkspaceModes(db, workspaces),
+    mapResponsible(db, workspaces),
   ])
   const [addressesOf, factsOf] = [Map.groupBy(addresses, byHost), Map.groupBy(facts, byHost)]
   return hosts.map((host) => ({
     ...host,
+    responsibleId: responsible.get(host.workspaceId) ?? host.workspaceId,
     addresses: addressesOf.get(host.id) ?? [],
     facts: factsOf.get(host.id) ?? [],
     workspaceModes: modes.get(host.workspaceId) ?? {},

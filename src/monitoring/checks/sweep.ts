@@ -7,7 +7,7 @@ import {
   CLAIM_INTERVAL_MS,
   HOST_LEASE_SECONDS,
   PARALLEL_HOSTS,
-  PARALLEL_HOSTS_PER_WORKSPACE,
+  PARALLEL_HOSTS_PER_ACCOUNT,
 } from '../limits.ts'
 import { checkHost } from './check-host.ts'
 import type { HostCheckDeps } from './deps.ts'
@@ -27,47 +27,46 @@ export async function checkDueHosts(
   let waiting: ClaimedHost[] = []
   let claiming: Promise<void> | undefined
   let isDry = false
-  /** Hosts being checked, by workspace. */
+  /** Hosts being checked, by account. */
   const busy = new Map<string, number>()
   let freed = Promise.withResolvers<void>()
 
-  const isFull = (workspaceId: string) =>
-    (busy.get(workspaceId) ?? 0) >= PARALLEL_HOSTS_PER_WORKSPACE
+  const isFull = (accountId: string) => (busy.get(accountId) ?? 0) >= PARALLEL_HOSTS_PER_ACCOUNT
 
   async function claimMore(): Promise<void> {
     if (signal.aborted || performance.now() > until) return void (isDry = true)
-    const full = [...busy.keys()].filter((workspaceId) => isFull(workspaceId))
-    // Workspaces with waiting hosts already have their share of the claimed ones.
-    const held = [...new Set(waiting.map(({ workspaceId }) => workspaceId))]
+    const full = [...busy.keys()].filter(isFull)
+    // Accounts with waiting hosts already have their share of the claimed ones.
+    const held = [...new Set(waiting.map(({ responsibleId }) => responsibleId))]
     const claimed = await claimDue(deps.db, CLAIM_BATCH, HOST_LEASE_SECONDS, [...full, ...held])
     isDry = claimed.length === 0
     waiting.push(...claimed)
   }
 
   /**
-   * The next host of a workspace below its limit; undefined when none is left and no check is
+   * The next host of an account below its limit; undefined when none is left and no check is
    * running.
    */
   async function next(): Promise<ClaimedHost | undefined> {
     for (;;) {
-      const at = waiting.findIndex(({ workspaceId }) => !isFull(workspaceId))
+      const at = waiting.findIndex(({ responsibleId }) => !isFull(responsibleId))
       const [host] = at >= 0 ? waiting.splice(at, 1) : []
       // Counted before the first await, so that no other worker exceeds the limit.
-      if (host) count(host.workspaceId, 1)
+      if (host) count(host.responsibleId, 1)
       if (host) return host
       await (claiming ??= claimMore().finally(() => (claiming = undefined)))
-      if (waiting.some(({ workspaceId }) => !isFull(workspaceId))) continue
+      if (waiting.some(({ responsibleId }) => !isFull(responsibleId))) continue
       if (signal.aborted || busy.size === 0) return undefined
-      // Hosts of workspaces at their limit wait here, and further hosts may become due meanwhile.
+      // Hosts of accounts at their limit wait here, and further hosts may become due meanwhile.
       await Promise.race([freed.promise, sleep(CLAIM_INTERVAL_MS, undefined, { ref: false })])
       if (isDry && performance.now() > until && waiting.length === 0) return undefined
     }
   }
 
-  function count(workspaceId: string, change: number): void {
-    const now = (busy.get(workspaceId) ?? 0) + change
-    if (now > 0) busy.set(workspaceId, now)
-    else busy.delete(workspaceId)
+  function count(accountId: string, change: number): void {
+    const now = (busy.get(accountId) ?? 0) + change
+    if (now > 0) busy.set(accountId, now)
+    else busy.delete(accountId)
     if (change > 0) return
     freed.resolve()
     freed = Promise.withResolvers()
@@ -76,7 +75,7 @@ export async function checkDueHosts(
   async function work(): Promise<void> {
     for (let host = await next(); host && !signal.aborted; host = await next()) {
       await checkSafely(host, deps, { signal, inWorkspace })
-      count(host.workspaceId, -1)
+      count(host.responsibleId, -1)
       checked += 1
     }
   }

@@ -11,12 +11,13 @@ export type MailLimit = { count: number; seconds: number }
 export type MailLimits = {
   /** To one address, from all senders. */
   recipient: MailLimit
-  /** Caused by one account or workspace. */
+  /** Caused by one account, also through the workspaces that it answers for. */
   sender: MailLimit
   /** From the whole installation. */
   installation: MailLimit
 }
 
+/** `senderId`: the account that acts, or that answers for the workspace. */
 export type LimitedMail = { kind: string; to: string; senderId: string | null }
 
 /** The limit that is reached, and the seconds until another message is allowed. */

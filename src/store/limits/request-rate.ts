@@ -6,12 +6,13 @@ export type Rate = { requests: number; windowSeconds: number }
 
 /**
  * Counts a request of an account over all instances, by the database’s clock.
+ * @param accountId the account that answers for the workspace of the request
  * @returns 0 when it is within the rate; otherwise it was not counted, and this is the number of
  *   seconds until one would be
  */
 export async function countRequest(
   db: Db,
-  workspaceId: string,
+  accountId: string,
   name: string,
   { requests, windowSeconds }: Rate,
 ): Promise<number> {
@@ -20,14 +21,12 @@ export async function countRequest(
   // At most one window ahead: the clock may have been ahead when it was written.
   const used = sql`greatest(least(known.full_at, ${latest}), now())`
   const { rows } = await sql`
-    insert into request_rate as known (workspace_id, name, full_at) values (${workspaceId}::uuid, ${name}, now() + ${cost})
-    on conflict (workspace_id, name) do update set full_at = ${used} + ${cost} where ${used} + ${cost} <= ${latest}
+    insert into account_rate as known (account_id, name, full_at) values (${accountId}::uuid, ${name}, now() + ${cost})
+    on conflict (account_id, name) do update set full_at = ${used} + ${cost} where ${used} + ${cost} <= ${latest}
     returning name`.execute(db)
   if (rows.length > 0) return 0
   const left = await sql<{ seconds: number }>`
     select extract(epoch from ${used} + ${cost} - (${latest}))::float8 as seconds
-    from request_rate known where workspace_id = ${workspaceId}::uuid and name = ${name}`.execute(
-    db,
-  )
+    from account_rate known where account_id = ${accountId}::uuid and name = ${name}`.execute(db)
   return Math.max(0.001, left.rows[0]?.seconds ?? 0)
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 
 /** The alerts that an endpoint raises. */
 export type AlertSettings = {
@@ -132,6 +133,8 @@ export type WatchedEndpoint = AlertSettings & {
   id: string
   run: number
   workspaceId: string
+  /** The account that answers for its workspace. */
+  responsibleId: string
   token: string
   label: string
   requestCount: number
@@ -163,7 +166,7 @@ export async function claimWatched(
     claimed as (
       update webhook_alert a set run = run + 1, due_at = greatest(now(), ${passAt}) + make_interval(secs => ${seconds})
       from due where a.endpoint_id = due.endpoint_id returning a.*)
-    select c.endpoint_id as id, c.*, e.workspace_id, e.token, e.label, e.request_count, e.signature, e.signature_secret,
+    select c.endpoint_id as id, c.*, e.workspace_id, ${responsibleFor('e.workspace_id')} as responsible_id, e.token, e.label, e.request_count, e.signature, e.signature_secret,
       newest.seq as newest_seq, newest.received_at as newest_at
     from claimed c join webhook_endpoint e on e.id = c.endpoint_id
     left join lateral (

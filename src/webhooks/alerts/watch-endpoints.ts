@@ -6,7 +6,7 @@ import {
   ALERT_EVALUATION_SECONDS,
   MAX_EVALUATED_ENDPOINTS,
   MAX_PASS_GAP_SECONDS,
-  MAX_VERIFIED_BYTES_PER_WORKSPACE,
+  MAX_VERIFIED_BYTES_PER_ACCOUNT,
 } from '../limits.ts'
 import { evaluateEndpoint, type Evaluation, type VerifiedRequests } from './evaluate.ts'
 import {
@@ -23,7 +23,7 @@ export type WatchDeps = { db: Kysely<DB>; secretKey: string; log: Logger }
 type Pass = {
   now: Date
   watchedSince: Date
-  /** Bytes of bodies that were verified, by workspace. */
+  /** Bytes of bodies that were verified, by account. */
   verifiedBytes: Map<string, number>
 }
 
@@ -57,21 +57,21 @@ async function watchEndpoint(
   })
 }
 
-/** Leaves requests for the next pass where those of the workspace are too large for one. */
+/** Leaves requests for the next pass where those of the account are too large for one. */
 async function verifyWithin(
   deps: WatchDeps,
   endpoint: WatchedEndpoint,
   { now, verifiedBytes }: Pass,
 ): Promise<VerifiedRequests> {
-  const { workspaceId, state } = endpoint
-  const before = verifiedBytes.get(workspaceId) ?? 0
-  if (endpoint.badSignature && before >= MAX_VERIFIED_BYTES_PER_WORKSPACE) {
+  const { responsibleId, state } = endpoint
+  const before = verifiedBytes.get(responsibleId) ?? 0
+  if (endpoint.badSignature && before >= MAX_VERIFIED_BYTES_PER_ACCOUNT) {
     // After this pass, which would claim it again.
     await requeueWatched(deps.db, endpoint, new Date(now.getTime() + 1))
     return { seenSeq: state.seenSeq, hasMore: true, bad: null, goodAt: null }
   }
   const { bytes, ...verified } = await verifyNewRequests(deps, endpoint)
-  verifiedBytes.set(workspaceId, before + bytes)
+  verifiedBytes.set(responsibleId, before + bytes)
   return verified
 }
 

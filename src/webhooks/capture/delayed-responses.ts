@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Endpoint } from '../endpoints/endpoints.ts'
 import {
   MAX_DELAYED_RESPONSES,
-  MAX_DELAYED_PER_WORKSPACE,
+  MAX_DELAYED_PER_ACCOUNT,
   MAX_DELAYED_PER_ENDPOINT,
 } from '../limits.ts'
 
@@ -16,11 +16,11 @@ export type DelayedResponses = {
   flush(): void
 }
 
-type DelayedEndpoint = Pick<Endpoint, 'id' | 'workspaceId' | 'timeout'>
+type DelayedEndpoint = Pick<Endpoint, 'id' | 'responsibleId' | 'timeout'>
 
 /** Creates the list of responses that wait for their delay. */
 export function createDelayedResponses(): DelayedResponses {
-  /** Waiting responses, counted by endpoint ID and by workspace ID. */
+  /** Waiting responses, counted by endpoint ID and by account ID. */
   const waiting = new Map<string, number>()
   const all = new Set<() => void>()
   let hasEnded = false
@@ -34,17 +34,17 @@ export function createDelayedResponses(): DelayedResponses {
   }
 
   return {
-    schedule({ id, workspaceId, timeout }, response, then) {
+    schedule({ id, responsibleId, timeout }, response, then) {
       const isFull =
-        count(id) >= MAX_DELAYED_PER_ENDPOINT || count(workspaceId) >= MAX_DELAYED_PER_WORKSPACE
+        count(id) >= MAX_DELAYED_PER_ENDPOINT || count(responsibleId) >= MAX_DELAYED_PER_ACCOUNT
       if (hasEnded || isFull || all.size >= MAX_DELAYED_RESPONSES) return false
       add(id, 1)
-      add(workspaceId, 1)
+      add(responsibleId, 1)
       const finish = () => {
         if (!all.delete(finish)) return
         clearTimeout(timer)
         add(id, -1)
-        add(workspaceId, -1)
+        add(responsibleId, -1)
         if (!response.destroyed) then()
       }
       const timer = setTimeout(finish, timeout * 1000)

@@ -41,7 +41,8 @@ import {
 /** The part of an endpoint that a capture needs, with its response prepared once. */
 export type Endpoint = {
   id: string
-  workspaceId: string
+  /** The account that answers for its workspace. */
+  responsibleId: string
   cors: boolean
   timeout: number
   responseType: string
@@ -256,10 +257,10 @@ export async function loadEndpoint(
   if (!row) return null
   const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
-  const { id, workspaceId, cors, timeout, responseType } = row
+  const { id, responsibleId, cors, timeout, responseType } = row
   return {
     id,
-    workspaceId,
+    responsibleId,
     cors,
     timeout,
     responseType,

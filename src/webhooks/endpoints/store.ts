@@ -1,6 +1,7 @@
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 import { ALERT_SETTINGS, type AlertSettings } from '../alerts/store.ts'
 
 export type EndpointRow = {
@@ -102,18 +103,21 @@ export async function findEndpoint(
   return row as EncryptedEndpoint | undefined
 }
 
+/** What a capture needs of an endpoint, with the account that answers for its workspace. */
+type CapturingEndpoint = Omit<EncryptedEndpoint, 'alerts'> & { responsibleId: string }
+
 /** Finds what a capture needs of an endpoint, unless its workspace is deleted. */
 export async function findEndpointByToken(
   db: Db,
   token: string,
-): Promise<Omit<EncryptedEndpoint, 'alerts'> | undefined> {
+): Promise<CapturingEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select([...PLAIN, ...SECRETS])
+    .select([...PLAIN, ...SECRETS, responsibleFor('workspaceId').as('responsibleId')])
     .where('token', '=', token)
     .where((eb) => eb.not(isInDeletedWorkspace('webhookEndpoint.workspaceId')))
     .executeTakeFirst()
-  return row as Omit<EncryptedEndpoint, 'alerts'> | undefined
+  return row as CapturingEndpoint | undefined
 }
 
 export async function updateEndpoint(

@@ -8,7 +8,14 @@ import type { Logger } from '../../log.ts'
 import type { DB } from '../../store/tables.ts'
 import { DISK_CHECK_INTERVAL_MS, MIN_REQUESTS_PER_ENDPOINT } from '../limits.ts'
 import { deleteDownTo, type QuotaDeps } from './quota.ts'
-import { vacuumRequests, listUsage, readSizes, withDiskLock, type CaptureUsage } from './store.ts'
+import {
+  vacuumRequests,
+  listUsage,
+  readSizes,
+  withDiskLock,
+  type CaptureUsage,
+  type Deleted,
+} from './store.ts'
 
 /** Free bytes, negative beyond a limit, and the bytes that should be free. */
 export type FreeSpace = { freeBytes: number; wantedBytes: number }
@@ -36,7 +43,7 @@ export type DiskDeps = {
 
 /**
  * Monitors the space for the database: the disk of the embedded one, and MAX_DATABASE_BYTES where
- * it is set. While there is too little, the oldest captures of the workspaces that store most are
+ * it is set. While there is too little, the oldest captures of the accounts that store most are
  * removed.
  * @returns a function that stops it
  */
@@ -78,46 +85,45 @@ export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise
   })
 }
 
-type Removed = { workspaceId: string; requests: number; bytes: number }
-
 async function removeCaptures(
   deps: DiskDeps,
   usages: CaptureUsage[],
   bytes: number,
   signal?: AbortSignal,
-): Promise<Removed[]> {
+): Promise<Deleted[]> {
   const { db } = deps
-  const all: Removed[] = []
-  for (const { workspaceId, limitBytes } of shareReduction(usages, bytes)) {
-    const deleted = await deleteDownTo(db, workspaceId, {
-      limitBytes,
-      kept: MIN_REQUESTS_PER_ENDPOINT,
-      upTo: new Map(),
-      signal,
-    })
-    const sums = { workspaceId, requests: 0, bytes: 0 }
-    for (const one of deleted) {
-      sums.requests += one.deleted
-      sums.bytes += one.bytes
-    }
-    if (sums.requests > 0) all.push(sums)
+  const all: Deleted[] = []
+  const accounts = Array.from(
+    Map.groupBy(usages, ({ responsibleId }) => responsibleId).values(),
+    (some) => ({
+      workspaceIds: some.map(({ workspaceId }) => workspaceId),
+      bytes: some.reduce((sum, usage) => sum + usage.bytes, 0),
+    }),
+  )
+  for (const { workspaceIds, limitBytes } of shareReduction(accounts, bytes)) {
+    const kept = MIN_REQUESTS_PER_ENDPOINT
+    all.push(
+      ...(await deleteDownTo(db, workspaceIds, { limitBytes, kept, upTo: new Map(), signal })),
+    )
   }
-  const requests = all.reduce((sum, one) => sum + one.requests, 0)
+  const requests = countDeleted(all)
   if (requests === 0) return []
   deps.onRemoved?.('disk', requests)
   await vacuumRequests(db, { requests, bytes: all.reduce((sum, one) => sum + one.bytes, 0) }, 0)
   return all
 }
 
+const countDeleted = (all: Deleted[]) => all.reduce((sum, { deleted }) => sum + deleted, 0)
+
 /**
- * Distributes the reduction: the workspaces that store most come down to one level, and the others
- * lose nothing.
- * @returns the bytes that each of these workspaces may keep, the largest first
+ * Distributes the reduction: the accounts that store most come down to one level, and the others lose
+ * nothing.
+ * @returns the bytes that each of these accounts may keep, the largest first
  */
-export function shareReduction(
-  usages: Pick<CaptureUsage, 'workspaceId' | 'bytes'>[],
+export function shareReduction<Usage extends { bytes: number }>(
+  usages: Usage[],
   bytes: number,
-): { workspaceId: string; limitBytes: number }[] {
+): (Usage & { limitBytes: number })[] {
   if (bytes <= 0) return []
   const heaviest = usages.toSorted((one, other) => other.bytes - one.bytes)
   let above = 0
@@ -126,7 +132,7 @@ export function shareReduction(
     const level = (above - bytes) / (index + 1)
     if (level >= (heaviest[index + 1]?.bytes ?? 0) || index === heaviest.length - 1) {
       const limitBytes = Math.max(0, Math.floor(level))
-      return heaviest.slice(0, index + 1).map(({ workspaceId }) => ({ workspaceId, limitBytes }))
+      return heaviest.slice(0, index + 1).map((one) => ({ ...one, limitBytes }))
     }
   }
   return []
@@ -172,17 +178,18 @@ async function readDatabaseSpace(
 async function notifyAboutSpace(
   { db, log, raise }: DiskDeps,
   space: FreeSpace,
-  removed: Removed[],
+  removed: Deleted[],
 ): Promise<void> {
   const { freeBytes, wantedBytes } = space
-  const requests = removed.reduce((sum, one) => sum + one.requests, 0)
+  const workspaces = new Set(removed.map(({ workspaceId }) => workspaceId))
   log.warn(
-    { freeBytes, wantedBytes, requests, workspaces: removed.length },
+    { freeBytes, wantedBytes, requests: countDeleted(removed), workspaces: workspaces.size },
     'too little free space for the database',
   )
   for (const workspaceId of await listAdministratorWorkspaces(db))
     await raise(spaceAlert(workspaceId, space))
-  for (const { workspaceId } of removed) await raise(removalAlert(workspaceId))
+  for (const workspaceId of workspaces)
+    if (workspaceId !== null) await raise(removalAlert(workspaceId))
 }
 
 function spaceAlert(workspaceId: string, { freeBytes, wantedBytes }: FreeSpace): NewAlert {
@@ -195,9 +202,9 @@ function spaceAlert(workspaceId: string, { freeBytes, wantedBytes }: FreeSpace):
     phase: 'once',
     severity: 'critical',
     title: 'The database is running out of space',
-    text: `${bytesText(Math.max(0, freeBytes))} are free, and ${bytesText(wantedBytes)} should be. The oldest captured requests of the workspaces that store most are being removed.`,
+    text: `${bytesText(Math.max(0, freeBytes))} are free, and ${bytesText(wantedBytes)} should be. The oldest captured requests of the accounts that store most are being removed.`,
     nextStep:
-      'Free space on the disk or enlarge it. See which workspaces store most under Administration.',
+      'Free space on the disk or enlarge it. See which accounts store most under Administration.',
     path: '/administration/accounts',
     at,
   }

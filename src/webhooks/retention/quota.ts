@@ -3,11 +3,12 @@ import type { NewAlert } from '../../alerts/raise.ts'
 import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/quotas.ts'
 import type { Plan } from '../../config.ts'
 import type { DB } from '../../store/tables.ts'
+import { listOfSameAccounts } from '../../store/responsible.ts'
 import { createRecentEntries } from '../../recent-entries.ts'
 import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'
 import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
 
-/** Bytes of captures that workspaces may store, by plan. */
+/** Bytes of captures that a workspace, or an account over all its workspaces, may store, by plan. */
 export type CaptureQuotas = Record<Plan, number>
 
 export const CAPTURE_QUOTAS = Object.fromEntries(
@@ -23,28 +24,33 @@ export type QuotaDeps = {
 }
 
 /**
- * Deletes the oldest captures of workspaces that store more than their plan allows, and alerts
- * workspaces close to the limit.
+ * Deletes the oldest captures of workspaces that store more than their plan allows, and of accounts
+ * whose workspaces do together, and alerts workspaces close to the limit.
  * @param upTo the number up to which each endpoint is trimmed; updated here
  */
 export async function trimToQuotas(
-  { db, quotas, raise, onRemoved }: QuotaDeps,
+  deps: QuotaDeps,
   upTo: Map<string, number>,
   {
     workspaceIds,
     signal,
   }: { workspaceIds?: string[] | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<Deleted[]> {
+  const { db, quotas, onRemoved } = deps
   const all: Deleted[] = []
-  for (const usage of await listUsage(db, workspaceIds)) {
-    const limitBytes = quotas[usage.plan]
-    if (usage.bytes < limitBytes * WARNING_SHARE) continue
-    const isOver = usage.bytes > limitBytes
-    if (isOver)
-      all.push(
-        ...(await deleteDownTo(db, usage.workspaceId, { limitBytes, kept: 0, upTo, signal })),
-      )
-    await raise(quotaAlert(usage, limitBytes, isOver ? 'full' : 'warning'))
+  const ids = workspaceIds && (await listOfSameAccounts(db, workspaceIds))
+  const usages = await listUsage(db, ids)
+  const trim = async (some: CaptureUsage[], limitBytes: number) =>
+    all.push(...(await trimTogether(deps, some, { limitBytes, kept: 0, upTo, signal })))
+  for (const usage of usages) await trim([usage], quotas[usage.plan])
+  for (const some of Map.groupBy(usages, ({ responsibleId }) => responsibleId).values()) {
+    const [first] = some
+    // What was deleted just now no longer counts.
+    const left = some.map((usage) => ({
+      ...usage,
+      bytes: Math.min(usage.bytes, quotas[usage.plan]),
+    }))
+    if (first && some.length > 1) await trim(left, quotas[first.accountPlan])
   }
   if (all.length > 0)
     onRemoved?.(
@@ -52,6 +58,26 @@ export async function trimToQuotas(
       all.reduce((sum, { deleted }) => sum + deleted, 0),
     )
   return all
+}
+
+/** Trims workspaces that share a quota, and alerts those that are close to it or lost captures. */
+async function trimTogether(
+  { db, raise }: QuotaDeps,
+  usages: CaptureUsage[],
+  downTo: DownTo,
+): Promise<Deleted[]> {
+  const { limitBytes } = downTo
+  const bytes = usages.reduce((sum, usage) => sum + usage.bytes, 0)
+  if (bytes < limitBytes * WARNING_SHARE) return []
+  const isOver = bytes > limitBytes
+  const ids = usages.filter((usage) => usage.bytes > 0).map(({ workspaceId }) => workspaceId)
+  const deleted = isOver ? await deleteDownTo(db, ids, downTo) : []
+  const lost = new Set(deleted.map(({ workspaceId }) => workspaceId))
+  for (const workspaceId of ids.filter((id) => !isOver || usages.length === 1 || lost.has(id)))
+    await raise(
+      quotaAlert({ workspaceId, bytes, limitBytes }, usages.length, isOver ? 'full' : 'warning'),
+    )
+  return deleted
 }
 
 type DownTo = {
@@ -62,12 +88,12 @@ type DownTo = {
 }
 
 /**
- * Deletes the oldest captures of a workspace in small batches until it stores no more than the
- * limit.
+ * Deletes the oldest captures of workspaces in small batches until they store no more than the limit
+ * together.
  */
 export async function deleteDownTo(
   db: Kysely<DB>,
-  workspaceId: string,
+  workspaceIds: string[],
   { limitBytes, kept, upTo, signal }: DownTo,
 ): Promise<Deleted[]> {
   const all: Deleted[] = []
@@ -75,7 +101,7 @@ export async function deleteDownTo(
     if (signal?.aborted) break
     const trimmed = Array.from(upTo, ([endpointId, last]) => ({ endpointId, upTo: last }))
     const deleted = await deleteOldest(db, {
-      workspaceId,
+      workspaceIds,
       limitBytes,
       kept,
       rows: MAX_QUOTA_TRIMMED_ROWS,
@@ -91,22 +117,33 @@ export async function deleteDownTo(
 /**
  * Builds an alert that is raised once a month for each limit, because a workspace that stays at its
  * quota knows.
+ * @param workspaces that share the quota
  */
 function quotaAlert(
-  { workspaceId, bytes }: CaptureUsage,
-  limit: number,
+  {
+    workspaceId,
+    bytes,
+    limitBytes: limit,
+  }: Pick<CaptureUsage, 'workspaceId' | 'bytes'> & {
+    limitBytes: number
+  },
+  workspaces: number,
   level: 'warning' | 'full',
 ): NewAlert {
   const at = new Date()
   const used = `${bytesText(bytes)} of ${bytesText(limit)}`
+  const whose =
+    workspaces > 1
+      ? `The captured requests of all ${workspaces} workspaces of this account`
+      : 'Your captured requests'
   const texts = {
     warning: {
       title: 'Storage for captured webhooks is almost full',
-      text: `Your captured requests use ${used}. When the storage is full, the oldest requests are removed first.`,
+      text: `${whose} use ${used}. When the storage is full, the oldest requests are removed first.`,
     },
     full: {
       title: 'The oldest captured webhooks are being removed',
-      text: `Your captured requests reached the limit of ${bytesText(limit)}. The oldest requests are removed first; new requests are still captured.`,
+      text: `${whose} reached the limit of ${bytesText(limit)}. The oldest requests are removed first; new requests are still captured.`,
     },
   }
   return {

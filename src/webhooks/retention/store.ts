@@ -3,6 +3,7 @@ import type { Plan } from '../../config.ts'
 import { withStatementTimeout, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { VACUUM_TIMEOUT_MS } from '../limits.ts'
+import { largestPlanOf } from '../../store/responsible.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
 /** Lists the endpoints that have more requests than are kept. */
@@ -18,10 +19,10 @@ export async function listOverfull(db: Db, kept: number): Promise<string[]> {
 
 /** An endpoint, and the number up to which its requests were already deleted. */
 export type Trimmed = { endpointId: string; upTo: number }
-export type Deleted = Trimmed & { deleted: number; bytes: number }
+export type Deleted = Trimmed & { workspaceId: string | null; deleted: number; bytes: number }
 
 /**
- * The bytes that a request counts against its workspace’s quota. Rows of earlier versions have no
+ * The bytes that a request counts against a quota. Rows of earlier versions have no
  * stored value.
  */
 const STORED_BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
@@ -47,7 +48,9 @@ export async function deleteCounted(
     counted as (
       insert into webhook_deleted as d (endpoint_id, bytes) select endpoint_id, bytes from summed
       on conflict (endpoint_id) do update set bytes = d.bytes + excluded.bytes)
-    select * from summed`.execute(db)
+    select summed.*, (select workspace_id from webhook_endpoint e where e.id = endpoint_id) from summed`.execute(
+    db,
+  )
   return rows
 }
 
@@ -94,8 +97,8 @@ export async function deleteOlder(db: Kysely<DB>, before: Date, limit: number): 
 }
 
 export type OldestOf = {
-  workspaceId: string
-  /** The bytes that the workspace may keep. */
+  workspaceIds: string[]
+  /** The bytes that the workspaces may keep together. */
   limitBytes: number
   /** Requests of each endpoint that are kept in any case. */
   kept: number
@@ -106,7 +109,7 @@ export type OldestOf = {
 }
 
 /**
- * Deletes the oldest requests of a workspace, over all its endpoints, until it stores no more than
+ * Deletes the oldest requests of workspaces, over all their endpoints, until they store no more than
  * the limit.
  */
 export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<Deleted[]> {
@@ -122,13 +125,13 @@ export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<
   })
 }
 
-function oldestBeyondLimit({ workspaceId, limitBytes, kept, rows, trimmed }: OldestOf) {
+function oldestBeyondLimit({ workspaceIds, limitBytes, kept, rows, trimmed }: OldestOf) {
   const ids = trimmed.map(({ endpointId }) => endpointId)
   const upTo = trimmed.map((endpoint) => endpoint.upTo)
   return sql`
     used as (
       select sum(e.captured_bytes) - coalesce(sum(d.bytes), 0) as bytes
-      from webhook_endpoint e left join webhook_deleted d on d.endpoint_id = e.id where e.workspace_id = ${workspaceId}),
+      from webhook_endpoint e left join webhook_deleted d on d.endpoint_id = e.id where e.workspace_id = any (${workspaceIds}::uuid[])),
     oldest as (
       select r.id, r.seq, r.bytes
       from webhook_endpoint e
@@ -140,7 +143,7 @@ function oldestBeyondLimit({ workspaceId, limitBytes, kept, rows, trimmed }: Old
         select ctid as id, seq, ${STORED_BYTES} as bytes from webhook_request
         where endpoint_id = e.id and seq > coalesce(t.up_to, 0) and seq <= newest.seq
         order by seq limit ${rows}) as r
-      where e.workspace_id = ${workspaceId} order by r.seq limit ${rows}),
+      where e.workspace_id = any (${workspaceIds}::uuid[]) order by r.seq limit ${rows}),
     chosen as (
       select id from (select id, sum(bytes) over (order by seq) - bytes as before from oldest) as o, used
       where o.before < used.bytes - ${limitBytes}::bigint),`
@@ -150,7 +153,14 @@ async function lockDeletions(db: Db): Promise<void> {
   await sql`select take_turn_deleting_requests()`.execute(db)
 }
 
-export type CaptureUsage = { workspaceId: string; plan: Plan; bytes: number }
+/** The captures of a workspace, and the plans of it and of the account that answers for it. */
+export type CaptureUsage = {
+  workspaceId: string
+  responsibleId: string
+  plan: Plan
+  accountPlan: Plan
+  bytes: number
+}
 
 /**
  * Lists the bytes of captures of these workspaces, or of all, without workspaces that have no endpoint.
@@ -159,10 +169,11 @@ export async function listUsage(db: Db, workspaceIds?: string[]): Promise<Captur
   const isIncluded =
     workspaceIds === undefined ? sql`true` : sql`e.workspace_id = any (${workspaceIds}::uuid[])`
   const { rows } = await sql<CaptureUsage>`
-    select e.workspace_id, w.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
+    select e.workspace_id, w.responsible_id, w.plan, ${largestPlanOf(sql`w.responsible_id`)} as account_plan,
+      greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
     from webhook_endpoint e join workspace w on w.id = e.workspace_id
     left join webhook_deleted d on d.endpoint_id = e.id
-    where ${isIncluded} group by e.workspace_id, w.plan`.execute(db)
+    where ${isIncluded} group by e.workspace_id, w.responsible_id, w.plan`.execute(db)
   return rows
 }
 

@@ -4,6 +4,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { findAccountByEmail } from '../../../src/accounts/store.ts'
+import { issueToken } from '../../../src/accounts/tokens/tokens.ts'
+import { insertWorkspace } from '../../../src/accounts/workspaces/store.ts'
+import { createLog } from '../../../src/log.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { reachEmbedded } from '../../../src/store/embedded.ts'
 import { runPortreeve } from '../../cli/command.ts'
 import { mailWith } from '../../dmarc/reports.ts'
 import { listen, type Listening } from '../../servers/listen.ts'
@@ -22,6 +28,8 @@ export type Attacker = {
   /** Its address for DMARC reports. */
   reportEmail: string
   endpoint: { id: string; token: string }
+  /** Tokens of its workspaces, many more than its plan allows. */
+  workspaces: string[]
 }
 
 /** Starts an attack, which runs until it is stopped. */
@@ -30,6 +38,7 @@ type Stoppable = { stop(): Promise<void> | void }
 
 const EMAIL = 'mallory@people.test'
 const PASSWORD = 'the password of Mallory'
+const WORKSPACES = 60
 
 /** Creates the attacker’s account, on the smallest plan. */
 export async function startAttacker(place: Place, smtpPort: number): Promise<Attacker> {
@@ -56,7 +65,33 @@ export async function startAttacker(place: Place, smtpPort: number): Promise<Att
     endpoint: { id: string; token: string }
   }
   const { reportEmail } = domain.data
-  return { url: place.url, token, cookie: await signIn(place), smtpPort, reportEmail, endpoint }
+  const workspaces = [token, ...(await addWorkspaces(place, WORKSPACES - 1))]
+  const cookie = await signIn(place)
+  return { url: place.url, token, cookie, smtpPort, reportEmail, endpoint, workspaces }
+}
+
+/**
+ * Gives the attacker more workspaces in the database, as it could have had before invitations as
+ * owner took a place of its plan.
+ * @returns a token of each
+ */
+async function addWorkspaces({ dataDir }: Place, count: number): Promise<string[]> {
+  const { url } = await reachEmbedded({ dataDir, log: createLog('silent') })
+  const { db, close } = openDatabase(url)
+  try {
+    const account = await findAccountByEmail(db, EMAIL)
+    if (!account) throw new Error(`${EMAIL} has no account`)
+    const { id: accountId, plan } = account
+    return await Promise.all(
+      Array.from({ length: count }, async (_, n) => {
+        const workspace = { name: `Number ${n}`, plan, createdBy: accountId }
+        const { id } = await db.transaction().execute((trx) => insertWorkspace(trx, workspace))
+        return (await issueToken(db, { accountId, workspaceId: id })).token
+      }),
+    )
+  } finally {
+    await close()
+  }
 }
 
 /** A request of the attacker's. @returns its status; 0 when there was no answer */
@@ -186,6 +221,12 @@ const side = (port: number) => ({
   password: 'secret',
 })
 
+/** One of the attacker’s workspaces after the other. */
+const inWorkspace = (attacker: Attacker, n: number): Attacker => ({
+  ...attacker,
+  token: attacker.workspaces[n % attacker.workspaces.length] as string,
+})
+
 /** The attacks of one account on all others. */
 export const ATTACKS: Record<string, Attack> = {
   'sends requests that are wrong in 40,000 places': (attacker) => {
@@ -287,6 +328,23 @@ export const ATTACKS: Record<string, Attack> = {
         `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500&q=none${n}`,
       ),
     )
+  },
+  'lists incidents in sixty workspaces, 400 at once': (attacker) =>
+    repeat(400, (n) => send(inWorkspace(attacker, n), '/api/v1/alerts/incidents')),
+  'opens the overviews of sixty workspaces, 120 at once': (attacker) =>
+    repeat(120, (n) => send(inWorkspace(attacker, n), '/api/v1/overview')),
+  'names strangers as recipients of alerts in sixty workspaces': (attacker) =>
+    repeat(20, (n) => {
+      const body = JSON.stringify({ type: 'email', address: `stranger${n}@strangers.test` })
+      return send(inWorkspace(attacker, n), '/api/v1/alerts/channels', 'POST', body)
+    }),
+  'migrates from servers that never answer, in sixty workspaces': async (attacker) => {
+    const tarpit = await startTarpit()
+    const [source, destination] = [side(tarpit.port), side(tarpit.port)]
+    const body = JSON.stringify({ source, destination, folders: ['INBOX'], dryRun: true })
+    for (let n = 0; n < attacker.workspaces.length; n++)
+      await send(inWorkspace(attacker, n), '/api/v1/imap/migrate', 'POST', body)
+    return { stop: () => tarpit.close() }
   },
   'guesses the password of the other, from 200 networks at once': ({ url }) =>
     repeat(100, async (n) => {

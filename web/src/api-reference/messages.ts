@@ -163,7 +163,7 @@ export const operation = {
   errorsBefore: 'Failures have a status, a message and a stable code:',
   errorsLink: 'all error codes',
   limits: 'Rate limits',
-  limit: { account: 'per workspace', address: 'per address' },
+  limit: { account: 'per account', address: 'per address' },
   limitText: ({ name, requests, per = '', atOnce }: Limit) => {
     const some = atOnce === undefined ? '' : numberText(atOnce)
     if (requests === undefined) return `${some} ${name} at once`

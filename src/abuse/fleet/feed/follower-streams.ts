@@ -13,7 +13,7 @@ import type { Presence } from './presence.ts'
 import type { TokenOwner } from '../../tokens/store.ts'
 import { listValidTokens } from './store.ts'
 
-const MAX_STREAMS_PER_WORKSPACE = 1_000
+const MAX_STREAMS_PER_ACCOUNT = 1_000
 const MAX_STREAMS = 10_000
 
 /** Heartbeats between two checks of tokens: a minute. */
@@ -23,7 +23,7 @@ type Open = { stream: FollowerStream; token: TokenOwner; server: SeenServer }
 
 export type FollowerStreams = {
   /** @throws Fault `rate_limited` when there are too many */
-  requireRoom(workspaceId: string): void
+  requireRoom(token: TokenOwner): void
   /** Streams the list from a cursor on, until the client disconnects, or its token or
    * workspace is deleted. */
   open(
@@ -74,20 +74,20 @@ export function createFollowerStreams(deps: {
     onDeletionChange(notifications, onChange, onChange),
   ]
 
-  function requireRoom(workspaceId: string): void {
-    if ((counts.get(workspaceId) ?? 0) < MAX_STREAMS_PER_WORKSPACE && open.size < MAX_STREAMS)
+  function requireRoom({ responsibleId }: TokenOwner): void {
+    if ((counts.get(responsibleId) ?? 0) < MAX_STREAMS_PER_ACCOUNT && open.size < MAX_STREAMS)
       return
-    const most = MAX_STREAMS_PER_WORKSPACE.toLocaleString('en')
-    const sentence = `A workspace can have up to ${most} followers at once. Poll /api/v1/abuse/fleet/list instead.`
+    const most = MAX_STREAMS_PER_ACCOUNT.toLocaleString('en')
+    const sentence = `An account can have up to ${most} followers at once. Poll /api/v1/abuse/fleet/list instead.`
     throw new Fault('rate_limited', sentence, { retryAfter: 30 })
   }
 
   return {
     requireRoom,
     async open(startResponse, { token, server, since }) {
-      const { workspaceId } = token
-      requireRoom(workspaceId)
-      counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1)
+      const { workspaceId, responsibleId } = token
+      requireRoom(token)
+      counts.set(responsibleId, (counts.get(responsibleId) ?? 0) + 1)
       try {
         const before = changes
         // An error in the first read is an ordinary error response.
@@ -102,9 +102,9 @@ export function createFollowerStreams(deps: {
         entry.stream.end()
         open.delete(entry)
       } finally {
-        const left = (counts.get(workspaceId) ?? 1) - 1
-        if (left > 0) counts.set(workspaceId, left)
-        else counts.delete(workspaceId)
+        const left = (counts.get(responsibleId) ?? 1) - 1
+        if (left > 0) counts.set(responsibleId, left)
+        else counts.delete(responsibleId)
       }
     },
     close() {

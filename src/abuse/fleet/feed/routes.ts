@@ -49,7 +49,7 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
         description:
           'Server-sent events. Each event `changes` has a cursor as its id. A stream begins with the changes since ' +
           '`since` or `Last-Event-ID`, or with the whole list. Every 15 seconds there is a comment. ' +
-          'A workspace can have up to 1,000 streams.',
+          'An account can have up to 1,000 streams, over all workspaces that it answers for.',
         tags: TAGS,
         headers: FollowerHeaders,
         querystring: FollowerQuery,

@@ -10,7 +10,7 @@ import { insertMember, requirePower } from '../members/members.ts'
 import { findMember } from '../members/store.ts'
 import { lockMemberAccounts, type LockedAccount } from '../store.ts'
 import { notifyWorkspaceChange } from '../workspace-changes.ts'
-import { requireLiveWorkspace, requireRole } from '../workspaces.ts'
+import { requireLiveWorkspace, requirePlace, requireRole } from '../workspaces.ts'
 import {
   countInvitations,
   deleteExpiredInvitations,
@@ -95,7 +95,8 @@ export async function previewInvitation(db: Kysely<DB>, token: string): Promise<
  * @returns the id of the workspace
  * @throws Fault `not_found` when the invitation cannot be accepted any more; `forbidden` when it is
  *   for another address, or when the account’s address is not verified; `conflict` when the account
- *   is a member already, which keeps the invitation
+ *   is a member already, or when its plan allows it to own no more workspaces, which keeps the
+ *   invitation
  */
 export async function acceptInvitation(
   db: Kysely<DB>,
@@ -112,6 +113,8 @@ export async function acceptInvitation(
     const invitation = (await findInvitationByHash(trx, invitationHash)) ?? notValid()
     requireInvitee(invitation, account)
     const { workspaceId, role } = invitation
+    const isMember = await findMember(trx, workspaceId, accountId)
+    if (role === 'owner' && !isMember) await requirePlace(trx, account)
     await insertMember(trx, { workspaceId, accountId, role })
     await deleteInvitation(trx, invitation.id)
     return workspaceId

@@ -126,7 +126,8 @@ export function invitationRoutes(
         operationId: 'acceptInvitation',
         tags,
         security,
-        description: 'Requires a session. Makes the account a member of the workspace.',
+        description:
+          'Requires a session. Makes the account a member of the workspace. As an owner, it needs a place for one more workspace in its plan; otherwise the answer is 409 and the invitation stays open.',
         body: InvitationToken,
         response: responses(Success(Workspace)),
       },

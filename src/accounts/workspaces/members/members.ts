@@ -7,7 +7,13 @@ import { deleteInvitationsBy, deleteInvitationsTo } from '../invitations/store.t
 import { MAX_MEMBERS } from '../limits.ts'
 import { insertMembership, lockMemberAccounts } from '../store.ts'
 import { notifyWorkspaceChange } from '../workspace-changes.ts'
-import { ensureWorkspace, requireLiveWorkspace, requireRole, type Actor } from '../workspaces.ts'
+import {
+  ensureWorkspace,
+  requireLiveWorkspace,
+  requirePlace,
+  requireRole,
+  type Actor,
+} from '../workspaces.ts'
 import {
   countMembers,
   deleteMembership,
@@ -22,7 +28,8 @@ type Place = { workspaceId: string; accountId: string }
 /**
  * Changes the role of a member, in every instance: the member’s API tokens act with the new role.
  * @returns the member, and the name of the workspace
- * @throws Fault `not_found`, `forbidden`; `conflict` when no owner would be left
+ * @throws Fault `not_found`, `forbidden`; `conflict` when no owner would be left, or when the plan
+ *   of the member allows it to own no more workspaces
  */
 export async function changeRole(
   db: Kysely<DB>,
@@ -31,12 +38,14 @@ export async function changeRole(
   actor: Actor,
 ): Promise<{ member: MemberRow; workspace: string; isChanged: boolean }> {
   return db.transaction().execute(async (trx) => {
+    const [account] = await lockMemberAccounts(trx, [accountId])
     const { name: workspace } = await requireLiveWorkspace(trx, workspaceId)
     const actorRole = await requireRole(trx, workspaceId, actor, 'admin')
     const member = await requireMember(trx, { workspaceId, accountId })
     requirePower(actorRole, member.role)
     requirePower(actorRole, role)
     if (member.role === role) return { member, workspace, isChanged: false }
+    if (role === 'owner' && actor && account) await requirePlace(trx, account)
     if (member.role === 'owner') await requireOtherOwner(trx, { workspaceId, accountId })
     await updateRole(trx, workspaceId, accountId, role)
     await deleteInvitationsBy(trx, { workspaceId, accountId, roles: notGrantedBy(role) })

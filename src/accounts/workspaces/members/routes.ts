@@ -44,7 +44,7 @@ export function memberRoutes(app: App, { db, membershipMails }: MemberRoutesDeps
         summary: 'Change the role of a member',
         ...changes,
         description:
-          'Requires the role `admin` and a recent sign-in. Only owners can change owners or make a member an owner. API tokens of the member act with the new role.',
+          'Requires the role `admin` and a recent sign-in. Only owners can change owners or make a member an owner, which needs a place for one more workspace in the plan of the member. API tokens of the member act with the new role.',
         body: MemberChange,
         response: responses(Success(Member)),
       },

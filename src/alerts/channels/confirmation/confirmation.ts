@@ -4,6 +4,7 @@ import { retryText } from '../../../http/limits/retry-text.ts'
 import { notifyChange } from '../../../store/changes.ts'
 import { claimMail, type Exceeded, type MailLimits } from '../../../store/limits/outgoing-mail.ts'
 import { CODE_MAIL_LIMITS, MAX_CODE_ATTEMPTS, TEST_MAIL_LIMITS } from '../../limits.ts'
+import { findResponsible } from '../../../store/responsible.ts'
 import type { SendDeps } from '../channel-type.ts'
 import { requireRelay, sendCodeEmail } from '../email.ts'
 import { confirmChannel, renewCode, saveCodeError, secondsUntilNextCode } from './store.ts'
@@ -94,7 +95,8 @@ export async function claimMailOf(
   to: string,
 ): Promise<void> {
   const { kind, name, limits } = MAIL_KINDS[which]
-  const exceeded = await claimMail(db, secretKey, { kind, to, senderId: workspaceId }, limits)
+  const senderId = await findResponsible(db, workspaceId)
+  const exceeded = await claimMail(db, secretKey, { kind, to, senderId }, limits)
   if (exceeded) throw tooMany(exceeded, name, to, limits)
 }
 
@@ -107,7 +109,7 @@ function tooMany(
   const { count, seconds: window } = limits[limit]
   const scope = {
     recipient: `to ${to}`,
-    sender: 'for your workspace',
+    sender: 'for the account that answers for this workspace',
     installation: 'for this service',
   }[limit]
   const per = window === HOUR_SECONDS ? 'an hour' : 'a day'

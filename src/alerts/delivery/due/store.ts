@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../../store/responsible.ts'
 import type { QuietHours } from '../../quiet-hours.ts'
 import type { RuleQuietHours } from '../../rules/rule.ts'
 
@@ -33,21 +34,23 @@ export type TypesByDelivery = {
 }
 
 /**
- * Lists due messages with the quiet hours of their channels. Workspaces take turns, and none gets
+ * Lists due messages with the quiet hours of their channels. Accounts take turns, and none gets
  * more than its share of messages in transit over all instances. Messages of deleted ones wait.
  */
 export async function listDue(
   db: Db,
   { holdMs, gapMs, burstHoldMs }: Batching,
   { bursts, perMinute }: TypesByDelivery,
-  { limit, perWorkspace }: { limit: number; perWorkspace: number },
+  { limit, perAccount }: { limit: number; perAccount: number },
 ): Promise<DueMessage[]> {
   const { rows } = await sql<DueMessage>`
     with sending as (
-      select c.workspace_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
-      where m.state in ('sending', 'handed-over') group by c.workspace_id),
+      select ${responsibleFor('c.workspace_id')} as responsible_id, count(*) as count
+      from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.state in ('sending', 'handed-over') group by 1),
     ready as (
-      select m.id, m.due_at, m.created_at, m.channel_id, c.quiet_hours, c.critical_anytime, c.workspace_id, m.rule_id,
+      select m.id, m.due_at, m.created_at, m.channel_id, c.quiet_hours, c.critical_anytime, m.rule_id,
+        ${responsibleFor('c.workspace_id')} as responsible_id,
         ${JSON.stringify(perMinute)}::jsonb ? c.type as is_serial
       from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state = 'waiting' and m.due_at <= now() and not ${isInDeletedWorkspace('c.workspace_id')}
@@ -62,14 +65,14 @@ export async function listDue(
     first as (
       select ready.*, row_number() over (partition by channel_id order by created_at, id) as turn from ready),
     due as (
-      select first.*, row_number() over (partition by workspace_id order by due_at, id) as place
+      select first.*, row_number() over (partition by responsible_id order by due_at, id) as place
       from first where not is_serial or turn = 1)
     select due.id, due.quiet_hours, due.critical_anytime,
       (select r.quiet_hours from alert_rule r where r.id = due.rule_id) as rule_quiet_hours,
       exists (select from alert_message_content c join alert a on a.id = c.alert_id
         where c.message_id = due.id and not c.dropped and a.severity = 'critical' and a.phase <> 'resolved') as has_critical
-    from due left join sending using (workspace_id)
-    where due.place + coalesce(sending.count, 0) <= ${perWorkspace}
+    from due left join sending using (responsible_id)
+    where due.place + coalesce(sending.count, 0) <= ${perAccount}
     order by due.place + coalesce(sending.count, 0), due.due_at limit ${limit}`.execute(db)
   return rows
 }

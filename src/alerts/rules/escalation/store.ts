@@ -1,17 +1,18 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../../store/responsible.ts'
 import { isMutedIncident } from '../../silence/store.ts'
 import type { Escalation, RuleQuietHours, RuleSettings } from '../rule.ts'
 
 /**
- * Incidents whose next step is due. Workspaces take turns, so that thousands of one do not delay
- * others; those of deleted ones wait.
+ * Incidents whose next step is due. Accounts take turns, so that thousands of one do not delay
+ * others; those of deleted workspaces wait.
  */
 export async function listDueEscalations(db: Db, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with due as (
-      select id, escalates_at, row_number() over (partition by workspace_id order by escalates_at, id) as turn
+      select id, escalates_at, row_number() over (partition by ${responsibleFor('workspace_id')} order by escalates_at, id) as turn
       from alert_incident where escalates_at <= now() and not ${isInDeletedWorkspace('workspace_id')})
     select id from due order by turn, escalates_at limit ${limit}`.execute(db)
   return rows.map(({ id }) => id)

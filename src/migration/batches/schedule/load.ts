@@ -2,48 +2,49 @@ import type { Candidate, Saturated } from './store.ts'
 
 /** A migration that waits for a worker or runs. */
 type OpenMigration = {
-  workspaceId: string
+  /** The account that answers for its workspace. */
+  responsibleId: string
   batchId: string | null
   source: string
   destination: string
 }
 
-/** The mailboxes in progress at each host and of each workspace. */
+/** The mailboxes in progress at each host and of each account. */
 export type Load = {
-  /** Takes a place for a mailbox; false when a host or its workspace is full. */
+  /** Takes a place for a mailbox; false when a host or its account is full. */
   take(candidate: Candidate): boolean
   release(candidate: Candidate): void
   saturated(): Saturated
 }
 
-/** @param perWorkspace mailboxes of batches of one workspace in progress */
-export function createLoad(open: readonly OpenMigration[], perWorkspace: number): Load {
-  const [sources, destinations, workspaces] = [createCounter(), createCounter(), createCounter()]
-  for (const { source, destination, workspaceId, batchId } of open) {
+/** @param perAccount mailboxes of batches of one account in progress */
+export function createLoad(open: readonly OpenMigration[], perAccount: number): Load {
+  const [sources, destinations, accounts] = [createCounter(), createCounter(), createCounter()]
+  for (const { source, destination, responsibleId, batchId } of open) {
     sources.add(source, 1)
     destinations.add(destination, 1)
-    if (batchId !== null) workspaces.add(workspaceId, 1)
+    if (batchId !== null) accounts.add(responsibleId, 1)
   }
   const full = {
     sources: new Set<string>(),
     destinations: new Set<string>(),
-    workspaces: new Set<string>(),
+    accounts: new Set<string>(),
   }
-  function change({ sourceHost, destinationHost, workspaceId }: Candidate, by: 1 | -1): void {
+  function change({ sourceHost, destinationHost, responsibleId }: Candidate, by: 1 | -1): void {
     sources.add(sourceHost, by)
     destinations.add(destinationHost, by)
-    workspaces.add(workspaceId, by)
+    accounts.add(responsibleId, by)
   }
   return {
     take(candidate) {
-      const { batchId, sourceHost, destinationHost, workspaceId } = candidate
-      if (workspaces.of(workspaceId) >= perWorkspace) full.workspaces.add(workspaceId)
+      const { batchId, sourceHost, destinationHost, responsibleId } = candidate
+      if (accounts.of(responsibleId) >= perAccount) full.accounts.add(responsibleId)
       if (sources.of(sourceHost) >= candidate.sourceLimit)
         full.sources.add(`${batchId} ${sourceHost}`)
       if (destinations.of(destinationHost) >= candidate.destinationLimit)
         full.destinations.add(`${batchId} ${destinationHost}`)
       const isFull =
-        full.workspaces.has(workspaceId) ||
+        full.accounts.has(responsibleId) ||
         full.sources.has(`${batchId} ${sourceHost}`) ||
         full.destinations.has(`${batchId} ${destinationHost}`)
       if (!isFull) change(candidate, 1)
@@ -53,7 +54,7 @@ export function createLoad(open: readonly OpenMigration[], perWorkspace: number)
     saturated: () => ({
       sources: [...full.sources],
       destinations: [...full.destinations],
-      workspaces: [...full.workspaces],
+      accounts: [...full.accounts],
     }),
   }
 }

@@ -1,18 +1,18 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Plan } from '../../../config.ts'
+import type { Allowance } from '../../../accounts/own-data/quotas.ts'
 import { Fault } from '../../../errors.ts'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
 import type { DB } from '../../../store/tables.ts'
 import {
   countThisMonth,
   insertMigration,
-  lockPlan,
+  lockMonth,
   reopenMigration,
   type AccountAddress,
 } from '../../store.ts'
 import {
   encryptSecrets,
-  MAX_MIGRATIONS_PER_MONTH,
+  monthsOf,
   noProgress,
   type MigrationData,
   type Secrets,
@@ -34,7 +34,7 @@ export type StartDeps = {
 }
 
 /**
- * Starts queued mailboxes as far as the limits of their hosts and of their workspaces allow: each
+ * Starts queued mailboxes as far as the limits of their hosts and of their accounts allow: each
  * gets a migration, new or continued, in the queue of migrations. One instance at a time does this,
  * so that the limits hold over all of them. @returns how many it started
  */
@@ -45,14 +45,14 @@ export async function startMailboxes(deps: StartDeps, enqueue: Enqueue): Promise
       await listOpenMigrations(trx),
       deps.concurrency * BATCH_LIMITS.startedPerSlot,
     )
-    const months = new Map<string, Month>()
+    const months: Months = { workspaces: new Map(), accounts: new Map() }
     const changed = new Map<string, string>()
     let started = 0
     while (started < BATCH_LIMITS.maxStartsPerPass) {
       const left = BATCH_LIMITS.maxStartsPerPass - started
       const candidates = await listCandidates(trx, load.saturated(), left)
       for (const candidate of candidates) {
-        // A full host or workspace is left out of the next candidates.
+        // A full host or account is left out of the next candidates.
         if (!load.take(candidate)) continue
         if (await startOne(trx, deps, enqueue, candidate, months)) started += 1
         else load.release(candidate)
@@ -66,8 +66,8 @@ export async function startMailboxes(deps: StartDeps, enqueue: Enqueue): Promise
   })
 }
 
-/** How many more migrations the plan of a workspace allows this month. */
-type Month = { left: number; limit: number }
+/** The months of the workspaces and accounts of which mailboxes were started. */
+type Months = { workspaces: Map<string, Allowance>; accounts: Map<string, Allowance> }
 
 /** @returns false when it was not started, because it then needs attention */
 async function startOne(
@@ -75,7 +75,7 @@ async function startOne(
   { secretKey, job }: StartDeps,
   enqueue: Enqueue,
   candidate: Candidate,
-  months: Map<string, Month>,
+  months: Months,
 ): Promise<boolean> {
   const { id, pass, workspaceId, sealed } = candidate
   if (sealed === null) {
@@ -155,21 +155,32 @@ async function insertFor(
 /** Counts a mailbox toward the month; false when the plan allows no more. */
 async function takeOfMonth(
   trx: Transaction<DB>,
-  { id, workspaceId }: Candidate,
-  months: Map<string, Month>,
+  candidate: Candidate,
+  months: Months,
 ): Promise<boolean> {
-  const month = months.get(workspaceId) ?? (await readMonth(trx, workspaceId))
-  months.set(workspaceId, month)
-  month.left -= 1
-  if (month.left >= 0) return true
-  const message = `The plan allows ${month.limit} migrations per month. Retry next month, or change the plan.`
-  await markProblem(trx, [id], { code: 'monthly_limit', message })
+  const both = await readMonths(trx, candidate, months)
+  const full = both.find(({ used, limit }) => used >= limit)
+  if (!full) {
+    for (const month of both) month.used += 1
+    return true
+  }
+  const message = `The plan allows ${full.limit} migrations per month. Retry next month, or change the plan.`
+  await markProblem(trx, [candidate.id], { code: 'monthly_limit', message })
   return false
 }
 
-async function readMonth(trx: Transaction<DB>, workspaceId: string): Promise<Month> {
-  const plan: Plan = await lockPlan(trx, workspaceId)
-  const { count } = await countThisMonth(trx, workspaceId)
-  const limit = MAX_MIGRATIONS_PER_MONTH[plan]
-  return { limit, left: limit - count }
+/** Reads the months of a workspace and of its account once; starts are then counted here. */
+async function readMonths(
+  trx: Transaction<DB>,
+  { workspaceId, responsibleId }: Candidate,
+  { workspaces, accounts }: Months,
+): Promise<Allowance[]> {
+  const known = [workspaces.get(workspaceId), accounts.get(responsibleId)]
+  if (known.every((month) => month !== undefined)) return known
+  await lockMonth(trx, workspaceId)
+  const [own, shared] = monthsOf(await countThisMonth(trx, workspaceId))
+  const account = accounts.get(responsibleId) ?? shared
+  workspaces.set(workspaceId, own)
+  accounts.set(responsibleId, account)
+  return [own, account]
 }

@@ -3,6 +3,7 @@ import type { Db } from '../../../store/database.ts'
 import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
 import type { SyncOptions } from '../../engine/sync/pass.ts'
 import type { AccountAddress } from '../../store.ts'
+import { responsibleFor } from '../../../store/responsible.ts'
 import { ADVISORY_LOCKS } from '../../../store/advisory-locks.ts'
 import { BATCH_LIMITS } from '../limits.ts'
 import type { Pass } from '../mailboxes/store.ts'
@@ -13,6 +14,8 @@ export type Candidate = {
   id: string
   batchId: string
   workspaceId: string
+  /** The account that answers for its workspace. */
+  responsibleId: string
   pass: Pass
   source: AccountAddress
   destination: AccountAddress
@@ -34,37 +37,39 @@ export async function lockScheduling(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.batchScheduling})`.execute(db)
 }
 
-/** Migrations of all workspaces that wait for a worker or run, also those of no batch. Held ones do not count. */
+/** Migrations of all accounts that wait for a worker or run, also those of no batch. Held ones do not count. */
 export async function listOpenMigrations(
   db: Db,
-): Promise<{ workspaceId: string; batchId: string | null; source: string; destination: string }[]> {
+): Promise<
+  { responsibleId: string; batchId: string | null; source: string; destination: string }[]
+> {
   const { rows } = await sql<{
-    workspaceId: string
+    responsibleId: string
     batchId: string | null
     source: string
     destination: string
-  }>`select workspace_id, batch_id, lower(source ->> 'host') as source, lower(destination ->> 'host') as destination
+  }>`select ${responsibleFor('workspace_id')} as responsible_id, batch_id, lower(source ->> 'host') as source, lower(destination ->> 'host') as destination
     from migration where status in ('pending', 'running') and not ${isInDeletedWorkspace('workspace_id')}`.execute(
     db,
   )
   return rows
 }
 
-/** Batches with a host at its limit (`id host`), and workspaces that can start no more mailboxes. */
-export type Saturated = { sources: string[]; destinations: string[]; workspaces: string[] }
+/** Batches with a host at its limit (`id host`), and accounts that can start no more mailboxes. */
+export type Saturated = { sources: string[]; destinations: string[]; accounts: string[] }
 
 /**
- * Lists the next mailboxes to start, workspaces in turn. A mailbox waits while its batch is paused,
+ * Lists the next mailboxes to start, accounts in turn. A mailbox waits while its batch is paused,
  * or while it was never signed in to and one of its hosts has rejected several sign-ins in a row.
- * @param limit of all workspaces together
+ * @param limit of all accounts together
  */
 export async function listCandidates(
   db: Db,
-  { sources, destinations, workspaces }: Saturated,
+  { sources, destinations, accounts }: Saturated,
   limit: number,
 ): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
-    select m.id, m.batch_id, b.workspace_id, m.pass, m.source, m.destination, m.source_host, m.destination_host,
+    select m.id, m.batch_id, b.workspace_id, ${responsibleFor('b.workspace_id')} as responsible_id, m.pass, m.source, m.destination, m.source_host, m.destination_host,
       m.dry_run_id, m.migration_id, b.options, b.source_limit, b.destination_limit, s.sealed,
       b.sync_minutes, b.sync_deletions
     from batch_mailbox m join migration_batch b on b.id = m.batch_id
@@ -72,10 +77,10 @@ export async function listCandidates(
     where m.state = 'queued' and m.active_id is null and b.paused_at is null and b.finished_at is null
       and not (concat_ws(' ', b.id, m.source_host) = any(${sources}::text[]))
       and not (concat_ws(' ', b.id, m.destination_host) = any(${destinations}::text[]))
-      and not (b.workspace_id = any(${workspaces}::uuid[])) and not ${isInDeletedWorkspace('b.workspace_id')}
+      and ${responsibleFor('b.workspace_id')} <> all(${accounts}::uuid[]) and not ${isInDeletedWorkspace('b.workspace_id')}
       and (m.verified or not exists (select from batch_host h where h.batch_id = m.batch_id
         and h.host in (m.source_host, m.destination_host) and h.rejections >= ${BATCH_LIMITS.maxRejections}))
-    order by row_number() over (partition by b.workspace_id order by m.queued_at, m.position), m.queued_at
+    order by row_number() over (partition by ${responsibleFor('b.workspace_id')} order by m.queued_at, m.position), m.queued_at
     limit ${limit}`.execute(db)
   return rows
 }
@@ -83,7 +88,7 @@ export async function listCandidates(
 /**
  * Finds what the end of a mailbox leads to: whether a mailbox can be started, because one is queued
  * and fewer than `enough` migrations wait for a worker, and whether the batch has a cut-over.
- * @param waiting selects the migrations of the workspace that a worker could claim now
+ * @param waiting selects the migrations of the account that a worker could claim now
  */
 export async function findFollowUp(
   db: Db,

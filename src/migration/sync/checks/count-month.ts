@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
+import { scarcerOf } from '../../../accounts/own-data/quotas.ts'
 import type { DB } from '../../../store/tables.ts'
-import { countThisMonth, lockPlan } from '../../store.ts'
-import { MAX_MIGRATIONS_PER_MONTH } from '../../submit.ts'
+import { countThisMonth, lockMonth } from '../../store.ts'
+import { monthsOf } from '../../submit.ts'
 import { holdUntilNextMonth, markCounted, type DueMailbox } from './store.ts'
 
 /**
@@ -13,9 +14,9 @@ export async function countTowardsMonth(
   { migrationId, workspaceId }: Pick<DueMailbox, 'migrationId' | 'workspaceId'>,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    const limit = MAX_MIGRATIONS_PER_MONTH[await lockPlan(trx, workspaceId)]
-    const { count } = await countThisMonth(trx, workspaceId)
-    if (count < limit) {
+    await lockMonth(trx, workspaceId)
+    const { used, limit } = scarcerOf(...monthsOf(await countThisMonth(trx, workspaceId)))
+    if (used < limit) {
       await markCounted(trx, migrationId)
       return true
     }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../../store/responsible.ts'
 import type { AccountAddress } from '../../store.ts'
 import { SYNC_LIMITS } from '../limits.ts'
 import { NEXT_PASS } from '../store.ts'
@@ -43,7 +44,7 @@ const DUE = sql`
       and b.paused_at is null and b.finished_at is null))`
 
 /**
- * Claims mailboxes that are due, workspaces in turn, as far as their hosts have room: migrations
+ * Claims mailboxes that are due, accounts in turn, as far as their hosts have room: migrations
  * that wait or run count as well.
  * @param busy source hosts of checks in progress, one entry for each
  */
@@ -61,7 +62,7 @@ export async function claimDue(
       group by host),
     due as (
       select d.*, row_number() over (partition by d.source_host order by d.next_at) as host_turn,
-        row_number() over (partition by d.workspace_id order by d.next_at) as turn
+        row_number() over (partition by ${responsibleFor('d.workspace_id')} order by d.next_at) as turn
       from (${DUE}) d),
     chosen as (
       select due.* from due left join load on load.host = due.source_host
