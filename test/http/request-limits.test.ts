@@ -222,7 +222,7 @@ it('documents every limit in docs/api.md', () => {
   ]
   for (const limit of limits) {
     const row = rows.find(([, name]) => name === limit.noun)
-    expect(row?.[3], limit.noun).toBe(String(limit.maxConcurrent))
+    expect(row?.[3], limit.noun).toBe(limit.maxConcurrent?.toString() ?? '')
     const requests = limit.rate?.requests.toLocaleString('en') ?? ''
     expect(row?.[2]?.split(' ')[0], limit.noun).toBe(requests)
   }

@@ -1,5 +1,10 @@
 import { finished } from 'node:stream'
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyReply,
+  FastifyRequest,
+  RouteHandlerMethod,
+} from 'fastify'
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import { countRequest, type Rate } from '../../store/limits/request-rate.ts'
@@ -71,6 +76,12 @@ export const ACCOUNT_LIMITS = {
     noun: 'shared checks',
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
+  },
+  // The proof of a batch has all of its mailboxes, and is signed as a whole.
+  'proof files': {
+    noun: 'proof files',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
   },
   imports: {
     noun: 'imports',
@@ -145,6 +156,11 @@ export const ADDRESS_LIMITS = {
     rate: { requests: 30, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 3,
   },
+  // The dashboard sends few of them. Several people may share an address.
+  'session requests': {
+    noun: 'session requests',
+    rate: { requests: 1_200, windowSeconds: MINUTE_SECONDS },
+  },
   'invitation previews': {
     noun: 'invitation previews',
     rate: { requests: 120, windowSeconds: HOUR_SECONDS },
@@ -158,6 +174,13 @@ export const ADDRESS_LIMITS = {
 } satisfies Record<string, RequestLimit>
 
 export type LimitName = keyof typeof ACCOUNT_LIMITS | keyof typeof ADDRESS_LIMITS
+
+/** Whether the requests of a route have a limit of those at once that is always the same. */
+export function hasConcurrencyLimit(limit: FastifyContextConfig['limit']): boolean {
+  if (typeof limit !== 'string') return false
+  const limits: Record<string, RequestLimit> = { ...ACCOUNT_LIMITS, ...ADDRESS_LIMITS }
+  return limits[limit]?.maxConcurrent !== undefined
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
