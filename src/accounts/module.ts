@@ -75,7 +75,7 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
 ]
 
 /** Sessions of an account. The one that was not used longest ends when there are more. */
-const MAX_SESSIONS = 100
+export const MAX_SESSIONS = 100
 
 /** Creates the accounts module, with the authentication hooks for the routes of all modules. */
 export function createAccountsModule({

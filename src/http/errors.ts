@@ -3,6 +3,9 @@ import { Fault, type FaultCode } from '../errors.ts'
 import { isDatabaseTimeout } from '../store/database.ts'
 import { describeProblems, MAX_DETAILS } from './validation/describe-problems.ts'
 
+/** Characters of the longest path of a route, with its parameters, and of a path in an answer. */
+const MAX_PATH_LENGTH = 2_000
+
 /** Fastify's own errors, as faults. */
 const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is too large for this endpoint.'],
@@ -52,7 +55,8 @@ export function addErrorHandlers(
   )
 
   app.decorate('missingFault', (request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? ''
+    const given = request.url.split('?', 1)[0] ?? ''
+    const path = shortened(given, MAX_PATH_LENGTH)
     // By the router, whose time does not grow with the number of routes.
     const allowed = [...methods].filter((method) => app.findRoute({ method, url: path }) !== null)
     // A route that accepts the method and still found nothing: a missing file.

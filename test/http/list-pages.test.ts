@@ -502,7 +502,7 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/imap/batches/{id}/events': 'events',
   '/api/v1/imap/batches/{id}/proof': 'a list that is sent in slices',
   '/api/v1/imap/batches/{id}/proof/file': 'a signed file, two at once',
-  '/api/v1/imap/batches/{id}/report.csv': 'sent in parts',
+  '/api/v1/imap/batches/{id}/report.csv': 'sent in parts, two at once',
   '/api/v1/imap/migrate/{id}': 'one migration',
   '/api/v1/imap/migrate/{id}/events': 'events',
   '/api/v1/imap/migrate/{id}/owner-links': 'up to one of each side',

@@ -83,6 +83,14 @@ describe('a list in a response', () => {
     expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(text.length + 100_000)
   })
 
+  it('may be one by name', async () => {
+    const named = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`f}{${n}`, { n }]))
+    const body = { success: true, progress: { done: 1, folders: named, errors: [] } }
+    const texts = await Array.fromAsync(serializeInSlices(JSON.stringify, body) ?? [])
+    expect(texts.length).toBeGreaterThan(1)
+    expect(texts.join('')).toBe(JSON.stringify(body))
+  })
+
   it('follows its schema, and lets others have their turn between its slices', async () => {
     let turns = 0
     const count = () => void (turns++, (timer = setImmediate(count)))

@@ -83,6 +83,12 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 2,
   },
+  // Up to 5,000 mailboxes.
+  'batch reports': {
+    noun: 'reports of batches',
+    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
+  },
   imports: {
     noun: 'imports',
     rate: { requests: 120, windowSeconds: HOUR_SECONDS },
@@ -159,7 +165,11 @@ export const ADDRESS_LIMITS = {
   // The dashboard sends few of them. Several people may share an address.
   'session requests': {
     noun: 'session requests',
-    rate: { requests: 1_200, windowSeconds: MINUTE_SECONDS },
+    rate: { requests: 300, windowSeconds: MINUTE_SECONDS },
+  },
+  'unknown paths': {
+    noun: 'requests of unknown paths',
+    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
   },
   'invitation previews': {
     noun: 'invitation previews',
@@ -196,6 +206,10 @@ export function limitRequests(app: App, db: Db): void {
   const limited = new WeakSet<RouteHandlerMethod>()
   const running = createConcurrencyCounter()
   const rates = createRateCounter(db)
+  // Not before: a page of the dashboard has no route of its own either.
+  app.addHook('preValidation', async (request) => {
+    if (request.is404) await rates.count(subjectOf(request, 'unknown paths'))
+  })
   app.addHook('onRoute', (route) => {
     const { handler, config } = route
     const limit = config?.limit

@@ -7,8 +7,12 @@ const VALUE_CHARACTERS = 20
 /** How deep a list can be in a body, as `data.proof.mailboxes`. */
 const MAX_DEPTH = 3
 
+/** Properties of an object that is a list by name, as the folders of a migration. */
+const MIN_NAMED_ROWS = 500
+
 type Body = Record<string, unknown>
 type Path = readonly string[]
+type List = unknown[] | Body
 
 /**
  * Serializes a body with a long list in slices, between which other requests can get their turn.
@@ -21,9 +25,13 @@ export function serializeInSlices(
 ): AsyncGenerator<string> | undefined {
   const path = isObject(body) ? findLongList(body) : undefined
   if (!path) return undefined
-  const rows = path.reduce((part, key) => (part as Body)[key], body) as unknown[]
-  const textOf = (from: number, to: number) =>
-    serialize(withList(body as Body, path, rows.slice(from, to)))
+  const list = path.reduce((part, key) => (part as Body)[key], body) as List
+  const rows = Array.isArray(list) ? list : Object.entries(list)
+  const textOf = (from: number, to: number) => {
+    const some = rows.slice(from, to)
+    const part = Array.isArray(list) ? some : Object.fromEntries(some as [string, unknown][])
+    return serialize(withList(body as Body, path, part))
+  }
   // Before the response begins, so that an error becomes an error response.
   const [empty, first] = [textOf(0, 0), textOf(0, 1)]
   // No row begins as the list ends, so the texts are equal up to the first row.
@@ -51,7 +59,7 @@ function findLongList(body: Body): Path | undefined {
   let longest: { path: Path; characters: number } | undefined
   function search(part: Body, path: Path): void {
     for (const [key, value] of Object.entries(part)) {
-      if (Array.isArray(value)) {
+      if (isList(value)) {
         const characters = estimate(value)
         if (characters > (longest?.characters ?? SLICE_CHARACTERS))
           longest = { path: [...path, key], characters }
@@ -62,10 +70,15 @@ function findLongList(body: Body): Path | undefined {
   return longest?.path
 }
 
+function isList(value: unknown): value is List {
+  return Array.isArray(value) || (isObject(value) && Object.keys(value).length >= MIN_NAMED_ROWS)
+}
+
 /** About how many characters rows have, without a look at what is nested in them. */
-function estimate(rows: readonly unknown[]): number {
-  let characters = 0
-  for (const row of rows) {
+function estimate(list: List): number {
+  const names = Array.isArray(list) ? [] : Object.keys(list)
+  let characters = names.reduce((sum, name) => sum + name.length, 0)
+  for (const row of Object.values(list)) {
     for (const value of isObject(row) ? Object.values(row) : [row])
       characters += VALUE_CHARACTERS + (typeof value === 'string' ? value.length : 0)
   }
@@ -73,7 +86,7 @@ function estimate(rows: readonly unknown[]): number {
 }
 
 /** A copy of a body with other rows. */
-function withList(body: Body, [key = '', ...rest]: Path, rows: unknown[]): Body {
+function withList(body: Body, [key = '', ...rest]: Path, rows: List): Body {
   return { ...body, [key]: rest.length === 0 ? rows : withList(body[key] as Body, rest, rows) }
 }
 

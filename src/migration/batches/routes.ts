@@ -201,6 +201,7 @@ function readingRoutes(
   app.get(
     '/api/v1/imap/batches/:id/report.csv',
     {
+      config: { limit: 'batch reports' },
       schema: {
         summary: 'Download the report of a batch',
         description: 'One line per mailbox: state, messages, bytes, errors, last synchronization.',
