@@ -129,7 +129,7 @@ export function createAccountsModule({
   const recovering = { db, mailer, notices, secretKey, baseUrl }
   return {
     authHooks: createAuthHooks(identify, origins),
-    ownerOf: auth.ownerOf,
+    ownerOf: (cookies: string | undefined) => auth.ownerOf(cookies),
     /** Adds entries to the audit log that no request of an account caused. */
     writeAudit: (entry: AuditEntry) => auditWriter.write(entry),
     jobs: [

@@ -258,6 +258,25 @@ describe('the own account', () => {
     })
   })
 
+  it('is known by its cookie for shares while the session lasts, and extends it once a day', async () => {
+    const cookie = await portreeve.signIn(alice)
+    const current = () => portreeve.request('/api/auth/get-session', { cookie })
+    expect(await (await portreeve.request('/api/auth/get-session')).json()).toBeNull()
+    expect(portreeve.auth.ownerOf(cookie)).toBeUndefined()
+    const fresh = await current()
+    expect(await fresh.json()).toMatchObject({ user: { id: alice.id, email: alice.email } })
+    expect(fresh.headers.getSetCookie()).toEqual([])
+    expect(portreeve.auth.ownerOf(`a=b; ${cookie}`)).toBe(alice.id)
+    await database.pool.query(`update session set expires_at = expires_at - interval '2 days'`)
+    const extended = await current()
+    expect(cookieOf(extended.headers)).toBe(cookie)
+    const { session } = (await extended.json()) as { session: { expiresAt: string } }
+    expect(Date.parse(session.expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
+    await database.pool.query('delete from session')
+    expect(await (await current()).json()).toBeNull()
+    expect(portreeve.auth.ownerOf(cookie)).toBeUndefined()
+  })
+
   it('has up to 100 sessions: the one that was not used longest ends', async () => {
     const { rows } = await database.pool.query<{ id: string }>(
       `insert into session (account_id, token, expires_at, updated_at)

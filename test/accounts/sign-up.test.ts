@@ -146,12 +146,16 @@ describe('open sign-up with email', () => {
       await database.db.deleteFrom('authRateLimit').execute()
       return signUp(portreeve, email, undefined, client)
     }
-    const flood = Array.from({ length: 10 }, (_, n) => from(`2001:db8::${n + 1}`, `f${n}@people.test`))
+    const flood = Array.from({ length: 10 }, (_, n) =>
+      from(`2001:db8::${n + 1}`, `f${n}@people.test`),
+    )
     expect((await Promise.all(flood)).map(({ status }) => status)).toEqual(Array(10).fill(200))
     const refused = await from('2001:db8::ffff', 'dora@people.test')
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000)
     const { error } = (await refused.clone().json()) as { error: string }
-    expect(error).toMatch(/^No more sign-up emails are sent for your network for now\. Try again in /)
+    expect(error).toMatch(
+      /^No more sign-up emails are sent for your network for now\. Try again in /,
+    )
     const taken = await from('2001:db8::fffe', alice.email)
     expect(await seen(taken, alice.email)).toEqual(await seen(refused, 'dora@people.test'))
     // Another network has its own.

@@ -151,7 +151,8 @@ describe('an invitation by email', () => {
     const unsent = await ask(alice, 'POST', `${path}/invitations`, body, other)
     expect(unsent.data).toMatchObject({ isMailed: false })
     const mailed: boolean[] = []
-    for (let n = 0; n < 7; n++) mailed.push((await invite('member', 'flooded@people.test')).isMailed)
+    for (let n = 0; n < 7; n++)
+      mailed.push((await invite('member', 'flooded@people.test')).isMailed)
     expect(mailed).toEqual([true, true, true, true, true, false, false])
     await invite('member', 'marker@people.test')
     await expect

@@ -836,7 +836,9 @@ describe('an answer that grows with what is stored', () => {
   it('has pages, or is known to this test', () => {
     const known = [...unpaged.map(({ path }) => path), ...Object.keys(WITHOUT_PAGES)]
     const read = Object.entries(document.paths).flatMap(([path, { get }]) => (get ? [path] : []))
-    expect(read.filter((path) => !isLimited(path)).toSorted()).toEqual([...new Set(known)].toSorted())
+    expect(read.filter((path) => !isLimited(path)).toSorted()).toEqual(
+      [...new Set(known)].toSorted(),
+    )
   })
 
   async function measure(path: string) {
@@ -853,7 +855,9 @@ describe('an answer that grows with what is stored', () => {
     const paths = await Promise.all(unpaged.filter(({ read }) => !read).map(pathOf))
     const [batch] = (await database.pool.query<{ id: string }>(one('migration_batch'))).rows
     paths.push(`/api/v1/imap/batches/${batch?.id}/report.csv`, '/api/v1/overview')
-    const answers = await Promise.all(paths.map(async (path) => ({ path, ...(await measure(path)) })))
+    const answers = await Promise.all(
+      paths.map(async (path) => ({ path, ...(await measure(path)) })),
+    )
     const long = answers.filter(({ bytes }) => bytes > LONG_ANSWER)
     expect(long.length).toBeGreaterThan(10)
     expect(long.filter(({ isInParts }) => !isInParts)).toEqual([])

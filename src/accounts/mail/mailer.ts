@@ -43,7 +43,7 @@ export type AccountMailerOptions = {
  * email, which would reveal whether an address has an account.
  */
 export function createAccountMailer({ db, relay, secretKey, log }: AccountMailerOptions) {
-  const sending = new Set<Promise<void>>()
+  const sending = new Set<Promise<unknown>>()
 
   /** @returns the limit that is reached; null when the email may be sent */
   async function count(
@@ -63,9 +63,8 @@ export function createAccountMailer({ db, relay, secretKey, log }: AccountMailer
   }
 
   function inBackground(kind: string, work: Promise<unknown>): void {
-    const task = work.then(
-      () => {},
-      (err: unknown) => log.warn({ err, kind }, 'an email about an account could not be sent'),
+    const task = work.catch((err: unknown) =>
+      log.warn({ err, kind }, 'an email about an account could not be sent'),
     )
     sending.add(task)
     void task.finally(() => sending.delete(task))

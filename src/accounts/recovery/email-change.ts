@@ -82,7 +82,11 @@ export function createEmailChange({
         await mailer.claim({ ...counted, to: address }, 'confirmation codes')
       mailer.deliver({ kind, to: account.email, ...oldAddressMail(baseUrl, to, oldCode) })
       const isTaken = (await findAccountByEmail(db, to)) !== undefined
-      mailer.deliver({ kind, to, ...(isTaken ? takenMail(baseUrl) : newAddressMail(baseUrl, newCode)) })
+      mailer.deliver({
+        kind,
+        to,
+        ...(isTaken ? takenMail(baseUrl) : newAddressMail(baseUrl, newCode)),
+      })
       const pending: PendingChange = {
         accountId: account.id,
         from: account.email,

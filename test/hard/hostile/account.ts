@@ -78,7 +78,9 @@ async function send(
 
 /** A request without a token, perhaps with a session. */
 async function askAnonymously({ url, cookie }: Attacker, path: string, hasSession = false) {
-  const answer = await fetch(url + path, { headers: hasSession ? { cookie } : {} }).catch(() => null)
+  const answer = await fetch(url + path, { headers: hasSession ? { cookie } : {} }).catch(
+    () => null,
+  )
   await answer?.arrayBuffer().catch(() => null)
 }
 

@@ -44,11 +44,7 @@ export async function sendFirstCode(
  *   younger than a minute, or
  *   a limit is reached; `unavailable` and `upstream_*` when the code could not be sent
  */
-export async function sendNewCode(
-  deps: SendDeps,
-  channel: ChannelRow,
-  ip: string,
-): Promise<void> {
+export async function sendNewCode(deps: SendDeps, channel: ChannelRow, ip: string): Promise<void> {
   requireRelay(deps)
   if (channel.confirmedAt) throw new Fault('conflict', 'This address is already confirmed.')
   const wait = await secondsUntilNextCode(deps.db, channel.id)
