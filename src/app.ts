@@ -1,6 +1,7 @@
 import { findSetupLink } from './accounts/registration/setup.ts'
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
+import { delayRefusals } from './http/errors.ts'
 import { limitConcurrency } from './http/limits/concurrency.ts'
 import { createEventStreams } from './http/events/event-streams.ts'
 import { STOP_GRACE_MS } from './http/limits/server-limits.ts'
@@ -114,7 +115,7 @@ export async function startService(
     providerOrigins,
     passwordCost,
   }
-  const { all: modules, authHooks, capture } = await createModules(context, undo)
+  const { all: modules, authHooks, ownerOf, capture } = await createModules(context, undo)
 
   if (config.SECRET_KEY_PREVIOUS) {
     const encryptedColumns = modules.flatMap((module) => module.encryptedColumns ?? [])
@@ -182,9 +183,10 @@ export async function startService(
   prepare?.(app)
   running.add(named('HTTP server', () => closeWithin(app, STOP_GRACE_MS)))
   if (config.REQUEST_LIMITS === 'on') {
-    limitConcurrency(app)
+    limitConcurrency(app, ownerOf)
     limitRequests(app, db)
   }
+  delayRefusals(app)
   addRoutes(
     app,
     authHooks,

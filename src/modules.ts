@@ -40,7 +40,13 @@ import { readStatus } from './store/archive/status.ts'
 import type { Db } from './store/database.ts'
 import { createWebhooksModule } from './webhooks/module.ts'
 
-export type Modules = { all: Module[]; authHooks: AuthHooks; capture: Capture }
+export type Modules = {
+  all: Module[]
+  authHooks: AuthHooks
+  /** The account of a session cookie that was in use lately. */
+  ownerOf: (cookie: string | undefined) => string | undefined
+  capture: Capture
+}
 
 /**
  * Creates every module with what it needs. `undo` closes them in reverse order.
@@ -68,7 +74,7 @@ export async function createModules(
     return module
   }
 
-  const { authHooks, writeAudit } = add(createAccountsModule(context))
+  const { authHooks, ownerOf, writeAudit } = add(createAccountsModule(context))
   const opened = createCheckServices(config, log, metrics?.countDnsQuery)
   undo.defer(() => opened.close())
   const { deps: checks } = opened
@@ -244,7 +250,7 @@ export async function createModules(
       },
     },
   })
-  return { all, authHooks, capture: webhooks.capture }
+  return { all, authHooks, ownerOf, capture: webhooks.capture }
 }
 
 /** Checks of the parts that the settings switch on, for the health of the service. */

@@ -30,7 +30,7 @@ import { createEmailChange } from './recovery/email-change.ts'
 import { createPasswordReset } from './recovery/password-reset.ts'
 import { createSignUp } from './registration/sign-up.ts'
 import { TOKEN_LIFETIMES } from './tokens/lifetimes.ts'
-import { hasAccounts, isDisabled } from './store.ts'
+import { deleteOldSessions, hasAccounts, isDisabled } from './store.ts'
 import { DAY_SECONDS } from '../time.ts'
 
 export type AccountsOptions = {
@@ -74,6 +74,9 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   },
 ]
 
+/** Sessions of an account. The one that was not used longest ends when there are more. */
+export const MAX_SESSIONS = 100
+
 /** Creates the accounts module, with the authentication hooks for the routes of all modules. */
 export function createAccountsModule({
   db,
@@ -105,6 +108,7 @@ export function createAccountsModule({
     log,
     isSetUp: () => hasAccounts(db),
     isDisabled: (accountId) => isDisabled(db, accountId),
+    trimSessions: (accountId) => deleteOldSessions(db, accountId, MAX_SESSIONS),
     signUp,
     onChange: (accountId) => notifyAccountChange(db, accountId),
     passwordCost,
@@ -121,6 +125,7 @@ export function createAccountsModule({
   const recovering = { db, mailer, notices, secretKey, baseUrl }
   return {
     authHooks: createAuthHooks(identify, origins),
+    ownerOf: (cookies: string | undefined) => auth.ownerOf(cookies),
     /** Adds entries to the audit log that no request of an account caused. */
     writeAudit: (entry: AuditEntry) => auditWriter.write(entry),
     jobs: [

@@ -225,6 +225,18 @@ export async function deleteSessionByToken(db: Db, token: string): Promise<void>
   await db.deleteFrom('session').where('token', '=', token).execute()
 }
 
+/** Ends the sessions of an account that were not used longest, beyond `most`. */
+export async function deleteOldSessions(db: Db, accountId: string, most: number): Promise<void> {
+  const old = db
+    .selectFrom('session')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .orderBy('updatedAt', 'desc')
+    .orderBy('id', 'desc')
+    .offset(most)
+  await db.deleteFrom('session').where('id', 'in', old).execute()
+}
+
 /** Disables an account and ends its sessions, or enables it. */
 export async function updateDisabled(
   db: Transaction<DB>,

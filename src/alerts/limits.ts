@@ -96,6 +96,7 @@ export const MAX_CODE_ATTEMPTS = 5
 export const CODE_MAIL_LIMITS: MailLimits = {
   recipient: { count: 5, seconds: DAY_MS / SECOND_MS },
   sender: { count: 20, seconds: DAY_MS / SECOND_MS },
+  network: { count: 60, seconds: HOUR_MS / SECOND_MS },
   installation: { count: 300, seconds: HOUR_MS / SECOND_MS },
 }
 

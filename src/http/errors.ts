@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
 import { isDatabaseTimeout } from '../store/database.ts'
 import { describeProblems, MAX_DETAILS } from './validation/describe-problems.ts'
+
+/** Characters of the longest path of a route, with its parameters, and of a path in an answer. */
+const MAX_PATH_LENGTH = 2_000
 
 /** Fastify's own errors, as faults. */
 const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
@@ -18,6 +20,8 @@ const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
   FST_CP_ERR_INVALID_CONTENT: ['invalid_request', 'The body is not valid gzip.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path contains a malformed percent-encoding.'],
+  // No id or name is as long as the router accepts.
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'Not found: no resource has this ID.'],
 }
 
 /**
@@ -25,8 +29,6 @@ const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
  * second.
  */
 const REFUSAL_DELAY_MS = 500
-
-type Route = { pattern: RegExp; method: string }
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -43,28 +45,20 @@ export function addErrorHandlers(
   app: FastifyInstance,
   isUnavailable: (error: unknown) => boolean,
 ): void {
-  const routes: Route[] = []
-  app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(
-      `^${url
-        .replace(/[.+?^$()|[\]\\]/g, '\\$&')
-        .replace(/\*/g, '.*')
-        .replace(/:\w+/g, '[^/]+')}$`,
-    )
-    for (const one of [method].flat()) routes.push({ pattern, method: one })
+  const methods = new Set<string>()
+  app.addHook('onRoute', ({ method }) => {
+    for (const one of [method].flat()) methods.add(one)
   })
 
-  app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const fault = toFault(error, isUnavailable)
-    if (fault.code === 'rate_limited') await sleep(REFUSAL_DELAY_MS)
-    if (fault.code === 'internal' || fault.code === 'unavailable')
-      request.log.error({ reqId: request.id, err: error }, 'request failed')
-    return sendFault(fault, reply)
-  })
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    sendFault(faultOf(error, request, isUnavailable), reply),
+  )
 
   app.decorate('missingFault', (request, reply) => {
-    const path = request.url.split('?')[0] ?? ''
-    const allowed = [...new Set(routes.filter((r) => r.pattern.test(path)).map((r) => r.method))]
+    const given = request.url.split('?', 1)[0] ?? ''
+    const path = shortened(given, MAX_PATH_LENGTH)
+    // By the router, whose time does not grow with the number of routes.
+    const allowed = [...methods].filter((method) => app.findRoute({ method, url: path }) !== null)
     // A route that accepts the method and still found nothing: a missing file.
     if (allowed.length === 0 || allowed.includes(request.method))
       return new Fault('not_found', `Not found: ${path}.`)
@@ -72,6 +66,29 @@ export function addErrorHandlers(
     return new Fault('method_not_allowed', `${path} supports ${allowed.join(', ')} only.`)
   })
   app.setNotFoundHandler((request, reply) => sendFault(app.missingFault(request, reply), reply))
+}
+
+/**
+ * Delays every 429, whichever handler sends it and in whatever form. Add it after the hook that
+ * ends the turn of a request, so that a delayed one keeps no other waiting.
+ */
+export function delayRefusals(app: FastifyInstance): void {
+  app.addHook('onSend', (_request, { statusCode }, payload, done) => {
+    if (statusCode !== 429) done(null, payload)
+    else setTimeout(done, REFUSAL_DELAY_MS, null, payload)
+  })
+}
+
+/** An error as the response has it; one that is a defect or an outage is logged. */
+export function faultOf(
+  error: FastifyError,
+  request: FastifyRequest,
+  isUnavailable: (error: unknown) => boolean,
+): Fault {
+  const fault = toFault(error, isUnavailable)
+  if (fault.code === 'internal' || fault.code === 'unavailable')
+    request.log.error({ reqId: request.id, err: error }, 'request failed')
+  return fault
 }
 
 type SendFailure = (

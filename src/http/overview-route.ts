@@ -4,6 +4,7 @@ import { callerOf } from './auth.ts'
 import { ACCOUNT_LIMITS } from './limits/request-limits.ts'
 import { OVERVIEW_PATHS } from './overview-paths.ts'
 import { responses, Success } from './schema.ts'
+import { sendText } from './send-parts.ts'
 import type { App } from './server.ts'
 
 /** Headers that make sense for one response only, or that a combined request does not need. */
@@ -44,9 +45,10 @@ export function overviewRoute(app: App): void {
       // They are JSON already: parsing and writing megabytes of it again would take longer than the
       // smaller parts.
       const data = readable.map(([url, { payload }]) => `${JSON.stringify(url)}:${payload}`)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(`{"success":true,"data":{${data.join()}}}`)
+      return sendText(
+        reply.type('application/json; charset=utf-8'),
+        `{"success":true,"data":{${data.join()}}}`,
+      )
     },
   )
 }

@@ -5,6 +5,8 @@ import {
   fastify,
   LogController,
   type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
   type preValidationHookHandler,
 } from 'fastify'
 import {
@@ -22,7 +24,7 @@ import { Fault } from '../errors.ts'
 import { clientAddress } from './client-address.ts'
 import type { App } from './app.ts'
 import { answerHalfClosed, trackConnections } from './connections.ts'
-import { sendFault, addErrorHandlers, failureBody, toFault } from './errors.ts'
+import { addErrorHandlers, failureBody, faultOf, sendFault } from './errors.ts'
 import {
   MAX_BODY_BYTES,
   CONNECTIONS_CHECK_MS,
@@ -33,6 +35,7 @@ import {
 import type { Paths } from './openapi/openapi-document.ts'
 import { describeApi } from './openapi/openapi.ts'
 import { failures } from './schema.ts'
+import { countParts } from './send-parts.ts'
 import { buildSerializer } from './validation/serialize.ts'
 import { createValidatorCompiler } from './validation/validate.ts'
 
@@ -94,8 +97,10 @@ export async function createServer(options: ServerOptions): Promise<App> {
     },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // Of requests that get no further than the router: no hook sees them.
     frameworkErrors: (error, request, reply) => {
-      sendFault(toFault(error, options.isUnavailable), reply.header('x-request-id', request.id))
+      addHeaders(request, reply, options.isSecure === true)
+      sendFault(faultOf(error, request, options.isUnavailable), reply)
     },
     routerOptions: { maxParamLength: 500 },
     schemaController: { compilersFactory: { buildSerializer } },
@@ -116,6 +121,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   rejectWhenClosing(app)
   rejectNul(app)
   requireKnownEncoding(app)
+  countParts(app)
   await app.register(compress, COMPRESSION)
   await describeApi(app, { version: options.version, paths: options.capture?.paths })
   healthRoutes(app, options.isReady)
@@ -282,16 +288,21 @@ const API_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
+/** Headers of every response. */
+function addHeaders(request: FastifyRequest, reply: FastifyReply, isSecure: boolean): void {
+  reply.header('x-request-id', request.id)
+  reply.header('x-content-type-options', 'nosniff')
+  if (request.url.startsWith('/api/')) reply.headers(API_HEADERS)
+  if (isSecure) reply.header('strict-transport-security', 'max-age=31536000')
+}
+
 /**
  * Adds headers and logs requests. The hooks run for every request, so they avoid promises and
  * unused objects.
  */
 function logRequests(app: App, log: Logger, isSecure: boolean): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    reply.header('x-content-type-options', 'nosniff')
-    if (request.url.startsWith('/api/')) reply.headers(API_HEADERS)
-    if (isSecure) reply.header('strict-transport-security', 'max-age=31536000')
+    addHeaders(request, reply, isSecure)
     done()
   })
   if (!log.isLevelEnabled('info')) return
@@ -366,7 +377,8 @@ function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
     tags,
     response: statusOf('ok'),
   }
-  app.get('/healthz', { schema: alive }, async () => ({ status: 'ok' as const }))
+  const config = { isProbe: true } as const
+  app.get('/healthz', { config, schema: alive }, async () => ({ status: 'ok' as const }))
   const ready = {
     summary: 'Check readiness',
     operationId: 'getReadiness',
@@ -375,7 +387,7 @@ function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
   }
   const unavailable = Type.Object({ status: Type.Literal('unavailable') })
   const response = { ...ready.response, 503: unavailable }
-  app.get('/readyz', { schema: { ...ready, response } }, async (_request, reply) => {
+  app.get('/readyz', { config, schema: { ...ready, response } }, async (_request, reply) => {
     if (await isReady()) return { status: 'ready' as const }
     return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
   })

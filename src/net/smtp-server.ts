@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import ipaddr from 'ipaddr.js'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { HostPort } from '../setting-values.ts'
@@ -78,6 +78,9 @@ const CLOSING_SWEEP_MS = 50
 
 /** Milliseconds for a client to close its connection after the response that the service stops. */
 const GOODBYE_MS = 500
+
+/** Delay of the refusal of a mail, as that of a 429: a peer may repeat at once. */
+const REFUSAL_DELAY_MS = 500
 
 /** How often the certificate’s file is checked, because renewal sends no notification. */
 const CERTIFICATE_CHECK_MS = MINUTE_MS
@@ -317,8 +320,10 @@ function createPeers({ maxConnectionsPerClient, maxMailsPerMinutePerClient }: Sm
       const peer = networkOf(remoteAddress)
       const count = (mails.get(peer) ?? 0) + 1
       mails.set(peer, count)
-      if (count > maxMailsPerMinutePerClient)
+      if (count > maxMailsPerMinutePerClient) {
+        await sleep(REFUSAL_DELAY_MS)
         throw smtpReply(450, '4.7.1 Too many messages from your network in this minute')
+      }
     },
   }
 }

@@ -1254,7 +1254,9 @@ export interface MonitoredPeriod {
 
 export interface OutgoingMail {
   id: Generated<string>;
+  isSent: Generated<boolean>;
   kind: string;
+  network: Buffer | null;
   recipient: Buffer;
   senderId: string | null;
   sentAt: Generated<Timestamp>;

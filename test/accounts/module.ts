@@ -26,7 +26,8 @@ import { createPasswordReset } from '../../src/accounts/recovery/password-reset.
 import { createSignUp } from '../../src/accounts/registration/sign-up.ts'
 import { deriveAuthKey } from '../../src/accounts/two-factor/encryption.ts'
 import { findSetupLink } from '../../src/accounts/registration/setup.ts'
-import { hasAccounts, isDisabled } from '../../src/accounts/store.ts'
+import { MAX_SESSIONS } from '../../src/accounts/module.ts'
+import { deleteOldSessions, hasAccounts, isDisabled } from '../../src/accounts/store.ts'
 import { issueToken } from '../../src/accounts/tokens/tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
@@ -69,6 +70,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     log,
     isSetUp: () => hasAccounts(db),
     isDisabled: (accountId) => isDisabled(db, accountId),
+    trimSessions: (accountId) => deleteOldSessions(db, accountId, MAX_SESSIONS),
     signUp,
     onChange: (accountId) => notifyAccountChange(db, accountId),
     passwordCost,

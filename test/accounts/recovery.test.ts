@@ -74,6 +74,47 @@ describe('a forgotten password', () => {
     expect(mailsTo('nobody@people.test')).toEqual([])
   })
 
+  it('counts for the network and the address alike, with and without an account', async () => {
+    const proxied = await startAccounts(database.url, {
+      SMTP_URL: sink.url,
+      TRUSTED_PROXIES: '127.0.0.0/8',
+    })
+    onTestFinished(() => proxied.stop())
+    const { email } = await portreeve.addPerson('Ada')
+    const ask = async (address: string, client: string) => {
+      const headers = { 'x-forwarded-for': client }
+      const answer = await proxied.request(RESET, { body: { email: address }, headers })
+      return { status: answer.status, body: await answer.json() }
+    }
+    const both = async (clientOf: (n: number) => string, count: number) => {
+      const one = (address: string, first: number) =>
+        Promise.all(Array.from({ length: count }, (_, n) => ask(address, clientOf(first + n))))
+      return { known: await one(email, 0), unknown: await one('stranger@people.test', count) }
+    }
+    // Five a day to one address, from any networks.
+    const { known, unknown } = await both((n) => `198.51.100.${n + 1}`, 6)
+    const sorted = (answers: { status: number }[]) => answers.map((each) => each.status).toSorted((one, other) => one - other)
+    expect(sorted(known)).toEqual([200, 200, 200, 200, 200, 429])
+    expect(sorted(unknown)).toEqual(sorted(known))
+    await expect.poll(() => mailsTo(email)).toHaveLength(5)
+    // Ten an hour for one network, to any addresses.
+    const client = '192.0.2.77'
+    const asked = Array.from({ length: 10 }, (_, n) => ask(`nobody${n}@people.test`, client))
+    expect(sorted(await Promise.all(asked))).toEqual(Array(10).fill(200))
+    const { email: another } = await portreeve.addPerson('Ben')
+    const refused = await ask(another, client)
+    expect(refused).toEqual(await ask('nobody11@people.test', client))
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: expect.stringContaining('for your network') as string },
+    })
+    // What was not sent to anybody uses nothing of the installation’s.
+    const { rows } = await database.pool.query(
+      `select count(*)::int as count from outgoing_mail where kind = 'password-reset' and is_sent`,
+    )
+    expect(rows[0].count).toBeLessThan(10)
+  })
+
   it('cannot be reset with a forged link, or one of another installation', async () => {
     const carol = await portreeve.addPerson('Carol')
     const options = { db: portreeve.db, baseUrl: ORIGIN, secretKey: 'another key'.repeat(4) }

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { MAX_SESSIONS } from '../../src/accounts/module.ts'
 import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
 
 const SIGN_IN = '/api/auth/sign-in/email'
@@ -255,6 +256,42 @@ describe('the own account', () => {
     expect(await me.json()).toMatchObject({
       data: { name: 'Alice Żółć 🚢', plan: 'pro', admin: false },
     })
+  })
+
+  it('is known by its cookie for shares while the session lasts, and extends it once a day', async () => {
+    const cookie = await portreeve.signIn(alice)
+    const current = () => portreeve.request('/api/auth/get-session', { cookie })
+    expect(await (await portreeve.request('/api/auth/get-session')).json()).toBeNull()
+    expect(portreeve.auth.ownerOf(cookie)).toBeUndefined()
+    const fresh = await current()
+    expect(await fresh.json()).toMatchObject({ user: { id: alice.id, email: alice.email } })
+    expect(fresh.headers.getSetCookie()).toEqual([])
+    expect(portreeve.auth.ownerOf(`a=b; ${cookie}`)).toBe(alice.id)
+    await database.pool.query(`update session set expires_at = expires_at - interval '2 days'`)
+    const extended = await current()
+    expect(cookieOf(extended.headers)).toBe(cookie)
+    const { session } = (await extended.json()) as { session: { expiresAt: string } }
+    expect(Date.parse(session.expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000)
+    await database.pool.query('delete from session')
+    expect(await (await current()).json()).toBeNull()
+    expect(portreeve.auth.ownerOf(cookie)).toBeUndefined()
+  })
+
+  it('has up to 100 sessions: the one that was not used longest ends', async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      `insert into session (account_id, token, expires_at, updated_at)
+       select $1, 'old ' || n, now() + interval '1 day', now() - make_interval(mins => n)
+       from generate_series(1, 120) as n returning id`,
+      [alice.id],
+    )
+    expect(rows).toHaveLength(120)
+    const cookie = await portreeve.signIn(alice)
+    const list = await portreeve.request('/api/auth/list-sessions', { cookie })
+    const sessions = (await list.json()) as { token: string }[]
+    expect(sessions).toHaveLength(MAX_SESSIONS)
+    const kept = sessions.map(({ token }) => token).filter((token) => token.startsWith('old '))
+    expect(kept).toContain('old 99')
+    expect(kept).not.toContain('old 100')
   })
 
   it('can change its password, which ends the other sessions', async () => {

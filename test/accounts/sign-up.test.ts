@@ -37,10 +37,15 @@ async function open(env: Record<string, string> = {}): Promise<AccountsTest> {
 }
 
 let asked = 0
-const signUp = (portreeve: AccountsTest, email: string, password = 'a long enough password') =>
+const signUp = (
+  portreeve: AccountsTest,
+  email: string,
+  password = 'a long enough password',
+  client = `203.0.113.${++asked % 250}`,
+) =>
   portreeve.request(SIGN_UP, {
     body: { email, password, name: 'Dora' },
-    headers: { 'x-forwarded-for': `203.0.113.${++asked % 250}` },
+    headers: { 'x-forwarded-for': client },
   })
 const signIn = (portreeve: AccountsTest, email: string, password = 'a long enough password') =>
   portreeve.request('/api/auth/sign-in/email', {
@@ -127,12 +132,38 @@ describe('open sign-up with email', () => {
     const answers: number[] = []
     for (let i = 0; i < 6; i++)
       answers.push((await signUp(i % 2 ? portreeve : other, 'dora@people.test')).status)
-    expect(answers).toEqual(Array<number>(6).fill(200))
+    expect(answers).toEqual([200, 200, 200, 429, 429, 429])
     await signUp(portreeve, 'erin@people.test')
     await expect
       .poll(() => sink.mails.map(({ to }) => to?.[0]?.address))
       .toContain('erin@people.test')
     expect(sink.mails.filter(({ to }) => to?.[0]?.address === 'dora@people.test')).toHaveLength(3)
+  })
+
+  it('sends few emails for one network, and says so with or without an account', async () => {
+    const portreeve = await open({ SMTP_URL: sink.url })
+    const from = async (client: string, email: string) => {
+      await database.db.deleteFrom('authRateLimit').execute()
+      return signUp(portreeve, email, undefined, client)
+    }
+    const flood = Array.from({ length: 10 }, (_, n) =>
+      from(`2001:db8::${n + 1}`, `f${n}@people.test`),
+    )
+    expect((await Promise.all(flood)).map(({ status }) => status)).toEqual(Array(10).fill(200))
+    const refused = await from('2001:db8::ffff', 'dora@people.test')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000)
+    const { error } = (await refused.clone().json()) as { error: string }
+    expect(error).toMatch(
+      /^No more sign-up emails are sent for your network for now\. Try again in /,
+    )
+    const taken = await from('2001:db8::fffe', alice.email)
+    expect(await seen(taken, alice.email)).toEqual(await seen(refused, 'dora@people.test'))
+    // Another network has its own.
+    expect((await from('2001:db8:0:1::1', 'dora@people.test')).status).toBe(200)
+    await expect
+      .poll(() => sink.mails.map(({ to }) => to?.[0]?.address))
+      .toContain('dora@people.test')
+    expect(sink.mails).toHaveLength(11)
   })
 
   it('rejects a link after sign-up was closed', async () => {

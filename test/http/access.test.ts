@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import type { preParsingHookHandler } from 'fastify'
+import type { onRequestHookHandler, preParsingHookHandler } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACCESS_FILE, accessPage, visibleRoutes } from '../../scripts/access.ts'
+import { Fault } from '../../src/errors.ts'
 import { isAtLeast, isSafe, MODULES, ROLES, type Role, type Scope } from '../../src/http/access.ts'
 import { recordRouteAccess, type RouteAccess } from '../../src/http/route-access.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -14,6 +15,12 @@ const answerAtOnce: preParsingHookHandler = (request, reply, payload, done) => {
   if (request.headers['x-stop-after-access'] === undefined) done(null, payload)
   else void reply.code(PASSED).send()
 }
+
+/** Rejects a request as its limits would. */
+const refuse: onRequestHookHandler = (request, _reply, done) =>
+  done(
+    request.headers['x-refuse'] === undefined ? undefined : new Fault('rate_limited', 'Too many.'),
+  )
 
 type Headers = Record<string, string>
 
@@ -44,6 +51,7 @@ beforeAll(async () => {
   portreeve = await startTestService({ REQUEST_LIMITS: 'off' }, (app) => {
     routes = recordRouteAccess(app)
     app.addHook('preParsing', answerAtOnce)
+    app.addHook('onRequest', refuse)
   })
   owner = await portreeve.addPerson('Olivia')
   workspaceId = owner.id
@@ -403,3 +411,74 @@ describe('every other route', () => {
     )
   })
 })
+
+describe('each route, and paths without one', () => {
+  const others = ['/nothing', '/api/v1/x', '/api/v2/x', '/taxii2/x', '/v1/x', '/healthz', '/readyz']
+
+  it('delays a 429 by half a second, whatever its error handler', async () => {
+    const all = [...routes, ...others.map((path) => ({ method: 'GET', path }))]
+    const refusals = all.map(async ({ method, path }) => {
+      const began = performance.now()
+      const url = path.replaceAll(/:\w+/g, 'x')
+      const { status } = await portreeve.request(url, { method, headers: { 'x-refuse': 'yes' } })
+      const isDelayed = performance.now() - began > 490
+      return status === 429 && isDelayed ? [] : [`${method} ${path}: ${status}`]
+    })
+    expect((await Promise.all(refusals)).flat()).toEqual([])
+  })
+
+  it('names its methods to a request with another one', async () => {
+    const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+    const byPath = Map.groupBy(routes, (route) => route.path.replaceAll(/:\w+/g, 'x'))
+    const wrong = Array.from(byPath, async ([path, ofPath]) => {
+      const own = ofPath.map(({ method }) => method)
+      const { status, headers } = await portreeve.request(path, {
+        method: METHODS.find((method) => !own.includes(method)) ?? '',
+      })
+      // A route with a parameter has the path, too.
+      if (status === 401) return []
+      const allowed = headers.get('allow')?.split(', ') ?? []
+      return own.every((method) => allowed.includes(method)) ? [] : [`${path}: ${allowed.join()}`]
+    })
+    expect((await Promise.all(wrong)).flat()).toEqual([])
+  })
+
+  it('fails with no internal error, whatever is sent to it', async () => {
+    const left = routes.flatMap((route, index) => oddRequests(route, index))
+    const wrong: string[] = []
+    const work = async () => {
+      for (let odd = left.pop(); odd; odd = left.pop()) {
+        const { path, ...init } = odd
+        const response = await portreeve.request(path, init)
+        if (response.status === 500) wrong.push(`${init.method} ${path}: ${init.body ?? ''}`)
+        await response.body?.cancel()
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, work))
+    expect(wrong.map((each) => each.slice(0, 300))).toEqual([])
+  }, 60_000)
+})
+
+const NESTED = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+const ODD_SEGMENTS = ['a'.repeat(501), '%00', '%F0%9F%92%A9', '..%2f..', '-1', 'a'.repeat(14_000)]
+const ODD_QUERIES = ['page=1e9&limit=-1', 'q=%00', 'q=%ff', 'limit=5&limit=6', 'sort=__proto__']
+const ODD_BODIES = ['null', '[]', '"x"', '{"__proto__":{}}', '{"id":{"a":[]}}', 'NaN', '0']
+const FIELDS = ['email', 'password', 'name', 'token', 'code', 'state', 'newPassword', 'domain']
+
+/** A few odd requests of a route, others than its neighbours get. */
+function oddRequests({ method, path }: RouteAccess, index: number) {
+  // Streams do not end.
+  if (path.endsWith('/events')) return []
+  const pick = (list: string[]) => list[index % list.length] as string
+  const common = {
+    method,
+    headers: { ...callers.administratorsToken, 'content-type': 'application/json' },
+  }
+  const usual = path.replaceAll(/:\w+/g, 'x')
+  const bodies = [pick(ODD_BODIES), `{"${pick(FIELDS)}":${NESTED}}`]
+  return [
+    { ...common, path: path.replaceAll(/:\w+/g, pick(ODD_SEGMENTS)), body: null },
+    { ...common, path: `${usual}?${pick(ODD_QUERIES)}`, body: null },
+    ...(method === 'GET' ? [] : bodies.map((body) => ({ ...common, path: usual, body }))),
+  ]
+}

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { request as httpRequest, type ClientRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { limitConcurrency } from '../../src/http/limits/concurrency.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 
 let portreeve: TestService
@@ -137,5 +140,45 @@ describe('requests of one account', () => {
     )
     expect(await Promise.race(answers)).toEqual([429, '2'])
     begun.forEach((one) => one.destroy())
+  })
+})
+
+describe('requests without an account', () => {
+  it('have 8 places for each network, or for the account of a session that was seen lately', async () => {
+    const app = await createServer({
+      log: createLog('silent'),
+      version: '0',
+      trustedProxies: [],
+      isUnavailable: () => false,
+      isReady: async () => true,
+    })
+    limitConcurrency(app, (cookie) => cookie?.match(/account \d/)?.[0])
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    let running = 0
+    app.get('/slow', async () => {
+      running++
+      await released
+      return 'done'
+    })
+    app.get('/quick', async () => 'done')
+    const ask = (url: string, remoteAddress: string, cookie = '') =>
+      app.inject({ url, remoteAddress, headers: { cookie } }).then(({ statusCode }) => statusCode)
+    const slow = Array.from({ length: 20 }, (_, n) => ask('/slow', `2001:db8::${n + 1}`))
+    await vi.waitFor(() => expect(running).toBe(8))
+    let isAnswered = false
+    const sameNetwork = ask('/quick', '2001:db8::ffff').finally(() => (isAnswered = true))
+    const unknownPath = ask('/nothing', '2001:db8::ffff')
+    // Others do not wait: another network, a known account, a probe.
+    expect(await ask('/quick', '2001:db8:0:1::1')).toBe(200)
+    expect(await ask('/quick', '2001:db8::ffff', 'account 1')).toBe(200)
+    expect(await ask('/healthz', '2001:db8::ffff')).toBe(200)
+    expect([running, isAnswered]).toEqual([8, false])
+    const ofAccount = Array.from({ length: 9 }, (_, n) => ask('/slow', `192.0.2.${n}`, 'account 1'))
+    await vi.waitFor(() => expect(running).toBe(16))
+    expect(running).toBe(16)
+    release()
+    expect(await Promise.all([...slow, ...ofAccount, sameNetwork])).toEqual(Array(30).fill(200))
+    expect(await unknownPath).toBe(404)
+    await app.close()
   })
 })

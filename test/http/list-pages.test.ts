@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listJournal } from '../../src/abuse/federation/journal/store.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { cookieOf } from '../accounts/module.ts'
 import { aggregate } from '../dmarc/reports.ts'
+import { itAlone } from '../scaled/alone.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { fillEveryTable } from '../store/old-rows.ts'
 import { PRESENTABLE } from '../store/presentable.ts'
@@ -443,6 +445,108 @@ const OTHERS: Record<string, string> = {
   '/v1/decisions/stream': 'a set of addresses as of a cursor',
 }
 
+/** Routes that return no list with pages and none of those above, and why no answer is long. */
+const WITHOUT_PAGES: Record<string, string> = {
+  '/api/auth/get-session': 'one session',
+  '/api/auth/list-sessions': 'up to 100 sessions',
+  '/api/v1/abuse/badges/{file}': 'one image',
+  '/api/v1/abuse/check': 'the evidence of one address, which one row has',
+  '/api/v1/abuse/export': 'a packed file, sent in parts',
+  '/api/v1/abuse/export/hold': 'one state',
+  '/api/v1/abuse/fail2ban-config': 'a fixed text',
+  '/api/v1/abuse/fail2ban-install': 'a fixed text',
+  '/api/v1/abuse/federation': 'one key',
+  '/api/v1/abuse/feeds': 'a fixed catalogue',
+  '/api/v1/abuse/fleet': 'settings, with up to 20 rules',
+  '/api/v1/abuse/fleet/events': 'events',
+  '/api/v1/abuse/fleet/export': 'a packed file, sent in parts',
+  '/api/v1/abuse/fleet/list': 'a text, sent in parts',
+  '/api/v1/abuse/fleet/metrics': 'up to 200 series',
+  '/api/v1/abuse/fleet/misp/hashes.csv': 'sent in parts',
+  '/api/v1/abuse/fleet/misp/manifest.json': 'sent in parts',
+  '/api/v1/abuse/fleet/misp/{uuid}.json': 'sent in parts',
+  '/api/v1/abuse/mails/settings': 'settings',
+  '/api/v1/abuse/mails/{id}': 'one email, with up to 2,000 addresses',
+  '/api/v1/abuse/misp/hashes.csv': 'sent in parts',
+  '/api/v1/abuse/misp/manifest.json': 'sent in parts',
+  '/api/v1/abuse/misp/{uuid}.json': 'sent in parts',
+  '/api/v1/abuse/networks': 'up to 24 networks',
+  '/api/v1/abuse/relays': 'a fixed catalogue',
+  '/api/v1/abuse/report': 'a fixed catalogue',
+  '/api/v1/abuse/stats': 'totals',
+  '/api/v1/abuse/tokens/{token}': 'totals',
+  '/api/v1/account': 'one account',
+  '/api/v1/account/export': 'a file, sent in parts',
+  '/api/v1/account/reauthenticate': 'one state',
+  '/api/v1/account/sign-in-methods': 'a few methods',
+  '/api/v1/account/usage': 'totals',
+  '/api/v1/alerts/channel-types': 'a fixed catalogue',
+  '/api/v1/alerts/incidents/{id}': 'one incident',
+  '/api/v1/alerts/labels': 'up to 500 labels',
+  '/api/v1/blacklist-check': 'a check',
+  '/api/v1/blacklist-check/events': 'events',
+  '/api/v1/delisting/{id}': 'one process',
+  '/api/v1/digest': 'settings',
+  '/api/v1/digest/preview': 'one email, with up to 100 rows',
+  '/api/v1/dmarc-check': 'a check',
+  '/api/v1/dmarc/domains/{id}': 'one domain',
+  '/api/v1/dmarc/domains/{id}/reports/{reportId}': 'one report, with up to 500 of its records',
+  '/api/v1/dmarc/domains/{id}/reports/{reportId}/raw': 'a file that was received',
+  '/api/v1/dmarc/domains/{id}/senders/daily': 'totals',
+  '/api/v1/dmarc/domains/{id}/sources/{address}': 'totals',
+  '/api/v1/dmarc/domains/{id}/summary': 'totals',
+  '/api/v1/dmarc/rejected/{id}/raw': 'a file that was received',
+  '/api/v1/dns-check': 'a check',
+  '/api/v1/domains/{domain}': 'a check',
+  '/api/v1/domains/{domain}/events': 'events',
+  '/api/v1/domains/{domain}/history': 'up to 500 events',
+  '/api/v1/domains/{domain}/record': 'a check',
+  '/api/v1/domains/{domain}/stored': 'a check, up to 200,000 characters',
+  '/api/v1/domains/{domain}/watch': 'one domain',
+  '/api/v1/events': 'events',
+  '/api/v1/imap/batches/{id}': 'one batch, with totals',
+  '/api/v1/imap/batches/{id}/cutover': 'one cut-over',
+  '/api/v1/imap/batches/{id}/events': 'events',
+  '/api/v1/imap/batches/{id}/proof': 'a list that is sent in slices',
+  '/api/v1/imap/batches/{id}/proof/file': 'a signed file, two at once',
+  '/api/v1/imap/batches/{id}/report.csv': 'sent in parts, two at once',
+  '/api/v1/imap/migrate/{id}': 'one migration',
+  '/api/v1/imap/migrate/{id}/events': 'events',
+  '/api/v1/imap/migrate/{id}/owner-links': 'up to one of each side',
+  '/api/v1/imap/migrate/{id}/proof': 'lists that are sent in slices',
+  '/api/v1/imap/migrate/{id}/proof/file': 'a signed file, two at once',
+  '/api/v1/imap/migrate/{id}/throughput': 'up to 240 points',
+  '/api/v1/imap/oauth/clients': 'a fixed catalogue',
+  '/api/v1/imap/oauth/consents/{id}': 'one consent',
+  '/api/v1/imap/oauth/providers': 'a fixed catalogue',
+  '/api/v1/imap/proof-key': 'one key',
+  '/api/v1/monitoring/hosts/{id}': 'one host',
+  '/api/v1/monitoring/hosts/{id}/timeline': 'one host',
+  '/api/v1/monitoring/lists': 'a fixed catalogue',
+  '/api/v1/monitoring/timeline': 'up to 50 hosts',
+  '/api/v1/overview': 'a text, sent in parts',
+  '/api/v1/service': 'one state',
+  '/api/v1/service/health': 'a few findings',
+  '/api/v1/shared-checks/{token}': 'one check',
+  '/api/v1/ssl-check': 'a check',
+  '/api/v1/workspaces/{workspaceId}/export': 'a file, sent in parts',
+  '/api/v2/blacklist': 'a list that is sent in parts',
+  '/api/v2/check': 'the evidence of one address, which one row has',
+  '/api/v2/check-block': 'up to 10,000 addresses, sent in slices',
+  '/api/webhook/endpoints/{id}': 'one endpoint, with up to 64 KiB of its answer',
+  '/api/webhook/endpoints/{id}/events': 'events',
+  '/api/webhook/endpoints/{id}/requests/{requestId}': 'one request, with up to 1 MiB of its body',
+  '/api/webhook/endpoints/{id}/requests/{requestId}/body': 'up to 1 MiB',
+  '/api/webhook/endpoints/{id}/response-secret': 'one secret',
+  '/healthz': 'one state',
+  '/openapi.json': 'a fixed text',
+  '/readyz': 'one state',
+  '/v1/decisions': 'a list that is sent in parts',
+  '/v1/decisions/stream': 'a list that is sent in parts',
+  '/v1/heartbeat': 'nothing',
+  '/webhooks/{token}': 'the answer that its endpoint has',
+}
+
 type Schema = {
   $ref?: string
   type?: string | string[]
@@ -503,7 +607,11 @@ let cookie: string
 
 beforeAll(async () => {
   // No jobs, which would act on the rows.
-  portreeve = await startTestService({ ROLES: 'web', REQUEST_LIMITS: 'off' })
+  portreeve = await startTestService({ ROLES: 'web', REQUEST_LIMITS: 'off' }, (app) => {
+    app.addHook('onSend', async (_request, reply, payload) => {
+      reply.header('x-in-parts', String(payload instanceof Readable))
+    })
+  })
   database = openDatabase(portreeve.databaseUrl)
   alice = await portreeve.addPerson('Alice', { admin: true })
   await post('/api/v1/monitoring/hosts', { host: '9.9.9.9' })
@@ -720,5 +828,45 @@ describe('a thousand rows of one millisecond', () => {
     expect(start.length).toBeGreaterThan(100)
     expect(start).toEqual(expected.slice(0, start.length))
     expect(end).toEqual(expected.slice(expected.length - end.length))
+  })
+})
+
+/** Characters that are serialized at once: about a millisecond. */
+const LONG_ANSWER = 64 * 1024
+
+describe('an answer that grows with what is stored', () => {
+  const isLimited = (path: string) =>
+    parametersOf(path).some(({ name, schema }) => name === 'limit' && 'maximum' in schema) ||
+    ['page', 'after'].some((name) => parametersOf(path).some((each) => each.name === name))
+  const unpaged = LISTS.filter(({ path }) => !isLimited(path))
+
+  it('has pages, or is known to this test', () => {
+    const known = [...unpaged.map(({ path }) => path), ...Object.keys(WITHOUT_PAGES)]
+    const read = Object.entries(document.paths).flatMap(([path, { get }]) => (get ? [path] : []))
+    expect(read.filter((path) => !isLimited(path)).toSorted()).toEqual(
+      [...new Set(known)].toSorted(),
+    )
+  })
+
+  async function measure(path: string) {
+    const response = await portreeve.request(path, {
+      headers: { cookie, 'x-workspace': alice.id, 'accept-encoding': 'identity' },
+    })
+    expect([path, response.status]).toEqual([path, 200])
+    const isInParts = response.headers.get('x-in-parts') === 'true'
+    return { bytes: (await response.arrayBuffer()).byteLength, isInParts }
+  }
+
+  const alone = itAlone('the test adds a hook to the process')
+  alone('is sent in slices, if it is long', async () => {
+    const paths = await Promise.all(unpaged.filter(({ read }) => !read).map(pathOf))
+    const [batch] = (await database.pool.query<{ id: string }>(one('migration_batch'))).rows
+    paths.push(`/api/v1/imap/batches/${batch?.id}/report.csv`, '/api/v1/overview')
+    const answers = await Promise.all(
+      paths.map(async (path) => ({ path, ...(await measure(path)) })),
+    )
+    const long = answers.filter(({ bytes }) => bytes > LONG_ANSWER)
+    expect(long.length).toBeGreaterThan(10)
+    expect(long.filter(({ isInParts }) => !isInParts)).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
@@ -225,6 +225,28 @@ describe('public routes', () => {
   )
 })
 
+itAlone('addresses are counted in each instance')(
+  'limits requests of unknown paths, and pages of the dashboard not',
+  async () => {
+    const { requests } = ADDRESS_LIMITS['unknown paths'].rate
+    const ask = async (address: string, accept = '*/*') => {
+      const headers = { 'x-forwarded-for': address, accept }
+      const answer = await portreeve.request('/no/such/page', { headers })
+      await answer.body?.cancel()
+      return answer.status
+    }
+    for (let n = 0; n < requests; n += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, m) => ask(`2001:db8:7:7::${n + m}`)))
+    // One or more: the bucket is refilled meanwhile.
+    const more = await Promise.all(Array.from({ length: 100 }, () => ask('2001:db8:7:7::f')))
+    expect(more).toContain(429)
+    expect(await ask('2001:db8:7:8::1')).toBe(404)
+    const pages = Array.from({ length: 100 }, () => ask('2001:db8:7:7::f', 'text/html'))
+    // Without a build of the dashboard there are none.
+    if (existsSync('web/dist/index.html')) expect(await Promise.all(pages)).not.toContain(429)
+  },
+)
+
 it('allows all four checks of 500 hosts within an hour', () => {
   expect(ACCOUNT_LIMITS.checks.rate.requests).toBeGreaterThanOrEqual(500 * 4)
 })
@@ -238,7 +260,7 @@ it('documents every limit in docs/api.md', () => {
   ]
   for (const limit of limits) {
     const row = rows.find(([, name]) => name === limit.noun)
-    expect(row?.[3], limit.noun).toBe(String(limit.maxConcurrent))
+    expect(row?.[3], limit.noun).toBe(limit.maxConcurrent?.toString() ?? '')
     const requests = limit.rate?.requests.toLocaleString('en') ?? ''
     expect(row?.[2]?.split(' ')[0], limit.noun).toBe(requests)
   }

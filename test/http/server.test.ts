@@ -123,6 +123,18 @@ describe('a response of the server', () => {
     expect(response.headers['x-request-id']).toBeTruthy()
   })
 
+  it('is 404 for an ID that is longer than any, with the headers of every response', async () => {
+    const url = `/api/v1/things/${'a'.repeat(501)}`
+    const response = await app.inject({ method: 'DELETE', url })
+    expect([response.statusCode, response.json().code]).toEqual([404, 'not_found'])
+    expect(response.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    })
+    // Another method of the route, which the not-found handler looks for.
+    expect((await app.inject({ method: 'PUT', url })).statusCode).toBeLessThan(500)
+  })
+
   it('has Retry-After in whole seconds', async () => {
     const response = await app.inject('/api/v1/fails/fault')
     expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '3'])

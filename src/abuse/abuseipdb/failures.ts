@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault, type FaultCode } from '../../errors.ts'
 import { isUnavailable } from '../../store/database.ts'
@@ -21,18 +20,14 @@ type ApiError = { detail: string; status: number; source?: { parameter: string }
 /** Statuses that differ from those of our own API. */
 const STATUSES: Partial<Record<FaultCode, number>> = { invalid_request: 422 }
 
-/** Delay of a 429, as in our own API: a client that ignores it would otherwise repeat at once. */
-const REFUSAL_DELAY_MS = 500
-
 /** Sends failures as AbuseIPDB does: `{"errors": [{"detail", "status", "source"}]}`. */
-export async function sendFailure(
+export function sendFailure(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): FastifyReply {
   const failure = failureOf(error)
   if (failure.status >= 500) request.log.error({ reqId: request.id, err: error }, 'request failed')
-  if (failure.status === 429) await sleep(REFUSAL_DELAY_MS)
   if (error instanceof Fault && error.retryAfter !== undefined)
     reply.header('retry-after', String(Math.ceil(error.retryAfter)))
   return reply

@@ -84,9 +84,12 @@ export function memberDetails({ params, body }: AuditedRequest): Record<string, 
   return { ...publicFields(rest), ...(isPlain(body) && publicFields(body)) }
 }
 
-function publicFields(fields: object): Record<string, unknown> {
+/** How deep recorded fields are nested. A body that no schema describes may be nested endlessly. */
+const MAX_DEPTH = 3
+
+function publicFields(fields: object, depth = 1): Record<string, unknown> {
   return Object.fromEntries(
-    named(Object.entries(fields)).map(([name, value]) => [name, publicValue(name, value)]),
+    named(Object.entries(fields)).map(([name, value]) => [name, publicValue(name, value, depth)]),
   )
 }
 
@@ -94,8 +97,9 @@ function named(fields: [string, unknown][]): [string, unknown][] {
   return fields.filter(([name]) => FIELD_NAME.test(name)).slice(0, MAX_FIELDS)
 }
 
-function publicValue(name: string, value: unknown): unknown {
-  if (NESTED_FIELDS.has(name) && isPlain(value)) return publicFields(value)
+function publicValue(name: string, value: unknown, depth: number): unknown {
+  if (NESTED_FIELDS.has(name) && isPlain(value))
+    return depth < MAX_DEPTH ? publicFields(value, depth + 1) : HIDDEN
   const isPublic = PUBLIC_FIELDS.has(name) || (typeof value === 'string' && UUID.test(value))
   return isPublic ? bounded(value) : HIDDEN
 }
@@ -111,8 +115,17 @@ function isPlain(value: unknown): value is object {
 
 /** A value of limited length. JSON that only an escape can express is recorded as text. */
 function bounded(value: unknown): unknown {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : jsonOf(value)
   if (text === undefined) return undefined
   if (text.length > MAX_VALUE_CHARS) return `${text.slice(0, MAX_VALUE_CHARS)}…`
-  return typeof value === 'object' && text.includes('\\u') ? text : value
+  return typeof value === 'object' && (text === HIDDEN || text.includes('\\u')) ? text : value
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // Nested more deeply than the call stack: only a body that no schema describes.
+    return HIDDEN
+  }
 }

@@ -8,6 +8,7 @@ import type { AccountMailer } from './mailer.ts'
 const INVITATION_LIMITS: MailLimits = {
   recipient: { count: 5, seconds: DAY_SECONDS },
   sender: { count: 50, seconds: DAY_SECONDS },
+  network: { count: 100, seconds: HOUR_SECONDS },
   installation: { count: 500, seconds: HOUR_SECONDS },
 }
 
@@ -42,13 +43,21 @@ export function createMembershipMails({
   }
 
   return {
-    /** @returns whether an email is sent */
-    sendInvitation(by: Sender, { email, role, workspace, url }: InvitationMail): boolean {
+    /**
+     * @param ip the address of the client
+     * @returns whether an email is sent, which a limit may forbid
+     */
+    async sendInvitation(
+      by: Sender,
+      { email, role, workspace, url }: InvitationMail,
+      ip: string,
+    ): Promise<boolean> {
       if (email === null || !mailer.isOn) return false
       const name = nameInMail(workspace)
-      mailer.send({
+      return mailer.trySend({
         kind: 'invitation',
         accountId: by.accountId,
+        ip,
         to: email,
         limits: INVITATION_LIMITS,
         subject: `Invitation to the workspace “${name}” on Portreeve`,
@@ -59,7 +68,6 @@ export function createMembershipMails({
           'If you don’t know the sender, ignore this email. Nothing changes until you accept.',
         ]),
       })
-      return true
     },
     sendRoleChanged(by: Sender, { email, role }: Recipient, workspace: string): void {
       const name = nameInMail(workspace)

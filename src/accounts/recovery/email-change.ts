@@ -20,6 +20,7 @@ const EXPIRED = 'The codes have expired. Start the change again.'
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 6, seconds: DAY_SECONDS },
   sender: { count: 12, seconds: DAY_SECONDS },
+  network: { count: 40, seconds: HOUR_SECONDS },
   installation: { count: 100, seconds: HOUR_SECONDS },
 }
 
@@ -52,18 +53,20 @@ export function createEmailChange({
   secretKey,
   baseUrl,
 }: EmailChangeOptions) {
-  function sendCode(accountId: string, to: string, written: { subject: string; text: string }) {
-    mailer.send({ kind: 'email-change', accountId, to, limits: MAIL_LIMITS, ...written })
-  }
-
   return {
     /**
      * Emails a code to each address. An address that has an account gets a warning instead, so that
      * the response does not reveal it.
+     * @param ip the address of the client
      * @returns a sealed text that the confirmation needs
-     * @throws Fault `conflict` where email is off, `invalid_request`
+     * @throws Fault `conflict` where email is off, `invalid_request`; `rate_limited` when one of the
+     *   emails cannot be sent now
      */
-    async request(account: { id: string; email: string }, email: string): Promise<string> {
+    async request(
+      account: { id: string; email: string },
+      email: string,
+      ip: string,
+    ): Promise<string> {
       if (!mailer.isOn)
         throw new Fault(
           'conflict',
@@ -73,9 +76,17 @@ export function createEmailChange({
       if (to === account.email)
         throw new Fault('invalid_request', 'This is already the address of your account.')
       const [oldCode, newCode] = [createCode(), createCode()]
-      sendCode(account.id, account.email, oldAddressMail(baseUrl, to, oldCode))
+      const kind = 'email-change'
+      const counted = { kind, accountId: account.id, ip, limits: MAIL_LIMITS }
+      for (const address of [account.email, to])
+        await mailer.claim({ ...counted, to: address }, 'confirmation codes')
+      mailer.deliver({ kind, to: account.email, ...oldAddressMail(baseUrl, to, oldCode) })
       const isTaken = (await findAccountByEmail(db, to)) !== undefined
-      sendCode(account.id, to, isTaken ? takenMail(baseUrl) : newAddressMail(baseUrl, newCode))
+      mailer.deliver({
+        kind,
+        to,
+        ...(isTaken ? takenMail(baseUrl) : newAddressMail(baseUrl, newCode)),
+      })
       const pending: PendingChange = {
         accountId: account.id,
         from: account.email,

@@ -20,6 +20,7 @@ const INVALID_LINK = 'This link is invalid, was used or has expired. Request a n
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 5, seconds: DAY_SECONDS },
   sender: { count: 5, seconds: DAY_SECONDS },
+  network: { count: 10, seconds: HOUR_SECONDS },
   installation: { count: 100, seconds: HOUR_SECONDS },
 }
 
@@ -70,10 +71,12 @@ export function createPasswordReset({
   return {
     /**
      * Emails a link where the address has an account. The response and its timing are the same
-     * where it has none.
-     * @throws Fault `conflict` where email or password sign-in is off
+     * where it has none, and so are the limits.
+     * @param ip the address of the client
+     * @throws Fault `conflict` where email or password sign-in is off; `rate_limited` when no email
+     *   can be sent now, whether or not the address has an account
      */
-    async request(email: string): Promise<void> {
+    async request(email: string, ip: string): Promise<void> {
       requirePasswordSignIn(isPasswordSignInOn)
       if (!mailer.isOn)
         throw new Fault(
@@ -81,16 +84,16 @@ export function createPasswordReset({
           'This service sends no email. Ask its administrator for a link: portreeve user reset-link EMAIL.',
         )
       await withRoundedDuration(async () => {
-        const account = await findAccountByEmail(db, email.toLowerCase())
-        if (!account || account.disabledAt) return
+        const to = email.toLowerCase()
+        const found = await findAccountByEmail(db, to)
+        const account = found?.disabledAt ? undefined : found
+        const mail = { kind: 'password-reset', to }
+        // Without the account, whose other addresses would count for this one.
+        const counted = { ...mail, accountId: null, ip, limits: MAIL_LIMITS }
+        await mailer.claim(counted, 'password resets', account !== undefined)
+        if (!account) return
         const link = await createResetLink({ db, secretKey, baseUrl }, account)
-        mailer.send({
-          kind: 'password-reset',
-          accountId: account.id,
-          to: account.email,
-          limits: MAIL_LIMITS,
-          ...resetMail(baseUrl, link),
-        })
+        mailer.deliver({ ...mail, ...resetMail(baseUrl, link) })
       })
     },
 

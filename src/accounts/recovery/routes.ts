@@ -30,7 +30,7 @@ export function passwordResetRoutes(app: App, { passwordReset }: RecoveryRoutesD
       },
     },
     async (request) => {
-      await passwordReset.request(request.body.email)
+      await passwordReset.request(request.body.email, request.ip)
       return { success: true as const }
     },
   )
@@ -80,7 +80,7 @@ export function emailChangeRoutes(app: App, { emailChange }: RecoveryRoutesDeps)
     },
     async (request) => {
       const { accountId: id, email } = callerOf(request)
-      const state = await emailChange.request({ id, email }, request.body.email)
+      const state = await emailChange.request({ id, email }, request.body.email, request.ip)
       return { success: true as const, data: { state } }
     },
   )

@@ -16,6 +16,7 @@ const LINK_LIFETIME_MS = DAY_MS
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 3, seconds: DAY_SECONDS },
   sender: { count: 3, seconds: DAY_SECONDS },
+  network: { count: 10, seconds: HOUR_SECONDS },
   installation: { count: 100, seconds: HOUR_SECONDS },
 }
 
@@ -47,26 +48,33 @@ export function createSignUp({
     return `${baseUrl}/sign-up#${sealUntil(account, options)}`
   }
 
-  function mailFor(account: NewAccount, isTaken: boolean) {
+  /** Mails the link, or to the owner of an account that the address has already. */
+  async function sendMail(account: NewAccount, ip: string): Promise<void> {
+    const counted = { kind: 'sign-up', to: account.email, accountId: null }
+    await mailer.claim({ ...counted, ip, limits: MAIL_LIMITS }, 'sign-up emails')
+    const isTaken = (await findAccountByEmail(db, account.email)) !== undefined
     const written = isTaken ? ownerMail(baseUrl) : linkMail(baseUrl, linkFor(account))
-    const counted = { kind: 'sign-up', accountId: null, limits: MAIL_LIMITS }
-    return { ...counted, to: account.email, ...written }
+    mailer.deliver({ ...counted, ...written })
   }
 
   return {
     /**
      * Creates an account, or emails the link that creates it where email is on. When the address
      * has an account already, the response and its timing are the same.
-     * @throws Fault `invalid_request`
+     * @param ip the address of the client
+     * @throws Fault `invalid_request`; `rate_limited` when no email can be sent now, whether or not
+     *   the address has an account
      */
-    async request(input: { email: string; password: string; name: string }): Promise<void> {
+    async request(
+      input: { email: string; password: string; name: string },
+      ip: string,
+    ): Promise<void> {
       await withRoundedDuration(async () => {
         const account = await prepareAccount(
           { ...input, plan, emailVerified: mailer.isOn },
           passwordCost,
         )
-        if (mailer.isOn)
-          mailer.send(mailFor(account, (await findAccountByEmail(db, account.email)) !== undefined))
+        if (mailer.isOn) await sendMail(account, ip)
         else await db.transaction().execute((trx) => insertAccount(trx, account))
       })
     },

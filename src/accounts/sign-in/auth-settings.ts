@@ -18,6 +18,8 @@ export type AuthOptions = {
   /** Whether the first account exists. Until then sign-up is closed. */
   isSetUp: () => Promise<boolean>
   isDisabled?: (accountId: string) => Promise<boolean>
+  /** Ends the oldest sessions of an account beyond those that it may have. */
+  trimSessions?: (accountId: string) => Promise<void>
   /** Handles sign-ups, where they are open. */
   signUp?: SignUp
   /** Called with the account's id after a change of the account or of its sessions. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { betterAuth } from 'better-auth'
-import { APIError, createAuthMiddleware } from 'better-auth/api'
+import { APIError, createAuthMiddleware, isAPIError } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { Config } from '../../config.ts'
 import { CLIENT_HEADER, isSignUpOpen, ownOrigins, type AuthOptions } from './auth-settings.ts'
@@ -14,10 +14,12 @@ import { isShownName } from '../../http/shown-name.ts'
 
 /**
  * Attempts per client address: the rate of the library's default (3 in 10 seconds), with room for
- * several users of one network. /get-session has no limit: every page requests it, and it cannot be
- * used to guess.
+ * several users of one network.
  */
 const SIGN_IN_RATE = { window: 30, max: 10 }
+
+/** The longest name of a browser that is kept with its session. */
+const MAX_USER_AGENT_CHARS = 500
 
 /** Milliseconds until a browser certainly has the cookie of a response. */
 const NEW_COOKIE_MS = 2_000
@@ -34,6 +36,7 @@ export function openLibrary({
   log,
   isSetUp,
   isDisabled = async () => false,
+  trimSessions = async () => {},
   signUp,
   onChange,
   passwordCost,
@@ -77,10 +80,11 @@ export function openLibrary({
       },
     },
     hooks: {
-      before: createAuthMiddleware(async ({ path, body }) => {
+      before: createAuthMiddleware(async ({ path, body, headers }) => {
         if (path !== '/sign-up/email' || !isSignUpOpen(config) || !signUp) return undefined
         await requireSetUp(isSetUp)
-        return answerSignUp(signUp, body as Record<string, unknown>).catch((error: unknown) => {
+        const ip = headers?.get(CLIENT_HEADER) ?? ''
+        return answerSignUp(signUp, body as Record<string, unknown>, ip).catch((error: unknown) => {
           if (error instanceof APIError) throw error
           // Kept for our error handler: the library would print it.
           const failure = failures.getStore()
@@ -100,9 +104,14 @@ export function openLibrary({
         create: {
           before: async (session, context) => {
             if (await isDisabled(session.userId)) throw disabled()
-            return markSecondFactor(session, context?.path)
+            const { userAgent } = session
+            const shortened = { ...session, userAgent: userAgent?.slice(0, MAX_USER_AGENT_CHARS) }
+            return markSecondFactor(shortened, context?.path)
           },
-          after: ({ userId }, context) => announce(userId, context?.path),
+          after: async ({ userId }, context) => {
+            await trimSessions(userId)
+            await announce(userId, context?.path)
+          },
         },
         delete: { after: ({ userId }, context) => announce(userId, context?.path) },
       },
@@ -114,7 +123,8 @@ export function openLibrary({
     onAPIError: {
       onError: (error) => {
         const failure = failures.getStore()
-        if (failure && !(error instanceof APIError)) failure.error = error
+        // Of the library’s own errors there are several classes.
+        if (failure && !isAPIError(error)) failure.error = error
       },
     },
     advanced: {
@@ -236,7 +246,6 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
       customRules: {
         '/sign-in/email': SIGN_IN_RATE,
         '/sign-up/email': SIGN_IN_RATE,
-        '/get-session': false,
         '/two-factor/*': SIGN_IN_RATE,
       },
     },
@@ -256,6 +265,7 @@ async function requireSetUp(isSetUp: () => Promise<boolean>): Promise<void> {
 async function answerSignUp(
   signUp: SignUp,
   { email, password, name = '' }: Record<string, unknown>,
+  ip: string,
 ) {
   if (typeof email !== 'string' || typeof password !== 'string' || typeof name !== 'string') {
     throw new APIError('BAD_REQUEST', {
@@ -263,7 +273,7 @@ async function answerSignUp(
       message: 'email, password and name must be text.',
     })
   }
-  await signUp.request({ email, password, name })
+  await signUp.request({ email, password, name }, ip)
   return { token: null, user: { email: email.toLowerCase(), name } }
 }
 

@@ -51,13 +51,13 @@ export async function sendResponse(reply: FastifyReply, response: Response): Pro
 }
 
 /**
- * Reads the named fields of a JSON body. The library receives exactly these values, so that the
+ * Reads the named fields of a JSON body, by default all. The library receives exactly these values, so that the
  * checks around it and the library always mean the same account.
  * @throws Fault `unsupported_media_type`, `invalid_request`
  */
 export function fieldsOf(
   { headers, body }: FastifyRequest,
-  names: string[],
+  names?: string[],
 ): Record<string, unknown> {
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
     throw new Fault(
@@ -67,9 +67,13 @@ export function fieldsOf(
   }
   const given = parseObject(Buffer.isBuffer(body) ? body.toString() : '')
   if (!given) throw new Fault('invalid_request', 'The body is not valid JSON.')
-  return Object.fromEntries(
-    names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]),
-  )
+  const fields = (names ?? Object.keys(given))
+    .filter((name) => Object.hasOwn(given, name))
+    .map((name) => [name, given[name]] as const)
+  // All fields are texts and booleans. A list may be nested too deeply to be serialized again.
+  const nested = fields.find(([, value]) => typeof value === 'object' && value !== null)
+  if (nested) throw new Fault('invalid_request', `${nested[0]} must not be an object or a list.`)
+  return Object.fromEntries(fields)
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -5,8 +5,7 @@ import type { Caller, Identify, SignInMethod } from '../../http/auth.ts'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import type { Notifications } from '../../store/notifications.ts'
-import { COOKIE_PREFIX } from '../../http/cookies.ts'
-import type { Auth } from '../sign-in/auth.ts'
+import { sessionCookieIn, type Auth } from '../sign-in/auth.ts'
 import { onAccessChange } from '../account-changes.ts'
 import { createLastUse } from './last-use.ts'
 import { findMembership } from '../workspaces/store.ts'
@@ -37,8 +36,6 @@ const MAX_CACHED_TOKENS = 10_000
 
 /** How long a change may go unnoticed if its notification is lost. */
 const CACHE_MS = 30_000
-
-const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
 
 /**
  * Creates the function that identifies callers: by Bearer token where an Authorization header is
@@ -91,7 +88,7 @@ export function createIdentify({
     // Other schemes are ignored; they may belong to a proxy in front of the service.
     if (authorization !== undefined && /^Bearer\b/i.test(authorization))
       return byToken(authorization, workspaceId)
-    if (!cookie?.includes(SESSION_COOKIE)) return null
+    if (cookie === undefined || sessionCookieIn(cookie) === undefined) return null
     return bySession({ db, auth, required: requireTwoFactor }, cookie, workspaceId)
   }
   return Object.assign(identify, { close: () => lastUse.close() })
@@ -124,9 +121,7 @@ async function bySession(
   workspaceId: string | undefined,
 ): Promise<Caller | null> {
   // Only /get-session itself extends a session, because its response sets the new cookie.
-  const query = { disableRefresh: true }
-  const { getSession } = await auth.api()
-  const found = await getSession({ headers: { cookie }, query }).catch(unavailable)
+  const found = await auth.session(cookie, { refresh: false })
   if (!found) return null
   const { id: accountId, email, name, admin, disabledAt } = found.user
   if (disabledAt) return null
@@ -158,16 +153,3 @@ const notAMember = () =>
     'not_a_member',
     'You are not a member of this workspace, or it was deleted. Choose another workspace.',
   )
-
-/** The library reports only that it failed, and logs the database's reason. */
-function unavailable(cause: unknown): never {
-  if (!(cause instanceof Error && cause.name === 'APIError')) throw cause
-  throw new Fault(
-    'unavailable',
-    'Sessions cannot be verified at the moment. Try again in a few seconds.',
-    {
-      retryAfter: 5,
-      cause,
-    },
-  )
-}

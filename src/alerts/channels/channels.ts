@@ -28,12 +28,13 @@ import { isMemberAddress } from './confirmation/store.ts'
  * Creates a channel. An email address other than a member’s own gets a code first; where that
  * email fails the channel shows the problem, and a new code can be requested. A secret is returned
  * only here.
+ * @param workspace with the address of the client
  * @throws Fault `invalid_request`, `conflict`, `target_not_allowed`; `rate_limited` when no code
  *   may be sent now
  */
 export async function createChannel(
   deps: SendDeps,
-  workspace: { id: string },
+  workspace: { id: string; ip: string },
   body: NewChannelBody,
 ): Promise<{ channel: ChannelRow; secret: string | null }> {
   const { db, secretKey } = deps
@@ -73,7 +74,9 @@ export async function createChannel(
   })
   if (!channel) throw new Fault('conflict', `A channel to ${type.nameOf(prepared)} already exists.`)
   const problem =
-    confirmation && deps.relay ? await sendFirstCode(deps, channel, confirmation.code) : null
+    confirmation && deps.relay
+      ? await sendFirstCode(deps, channel, { code: confirmation.code, ip: workspace.ip })
+      : null
   await notifyChange(db, workspace.id, 'alerts', id)
   const secret = type.secretOf(channel, secretKey)
   return { channel: { ...channel, lastError: problem && problem.message }, secret }

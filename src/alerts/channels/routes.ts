@@ -84,7 +84,11 @@ function managementRoutes(app: App, deps: SendDeps): void {
     async (request, reply) => {
       const { workspaceId, role } = callerOf(request)
       await insertFirstChannel(db, workspaceId)
-      const { channel, secret } = await createChannel(deps, { id: workspaceId }, request.body)
+      const { channel, secret } = await createChannel(
+        deps,
+        { id: workspaceId, ip: request.ip },
+        request.body,
+      )
       return reply
         .code(201)
         .send({ success: true, data: { ...(await present(channel, role)), secret } })
@@ -205,6 +209,7 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
       await sendNewCode(
         deps,
         await requireChannel(deps, callerOf(request).workspaceId, request.params.id),
+        request.ip,
       )
       return { success: true }
     },

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
-import type { DOMAIN_ORDERS, DomainQuery, DomainSummary, LineState } from '../shapes.ts'
+import type { DOMAIN_ORDERS, DomainQuery, LineState } from '../shapes.ts'
+import type { ListedDomain } from './list-domains.ts'
 
 const STATES: readonly LineState[] = ['bad', 'warning', 'unknown', 'good']
 
@@ -13,15 +14,15 @@ const KEYS = {
   watched: ({ isWatched }) => Number(isWatched),
   hosts: ({ hostCount }) => hostCount,
   checkedAt: ({ checkedAt }) => checkedAt,
-} satisfies Record<(typeof DOMAIN_ORDERS)[number], (summary: DomainSummary) => Key>
+} satisfies Record<(typeof DOMAIN_ORDERS)[number], (summary: ListedDomain) => Key>
 
 type Wanted = Pick<Static<typeof DomainQuery>, 'q' | 'sort' | 'watched'>
 
 /** The domains that match a query, in its order: by default, problems first. */
 export function arrangeDomains(
-  domains: readonly DomainSummary[],
+  domains: readonly ListedDomain[],
   { q = '', sort = 'state', watched }: Wanted,
-): DomainSummary[] {
+): ListedDomain[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   const keyOf = KEYS[sort.replace('-', '') as keyof typeof KEYS]
   const direction = sort.startsWith('-') ? -1 : 1
@@ -41,7 +42,7 @@ export function arrangeDomains(
     })
 }
 
-function textOf({ domain, sentence, labels }: DomainSummary): string {
+function textOf({ domain, sentence, labels }: ListedDomain): string {
   return `${domain}\n${sentence ?? ''}\n${labels.join('\n')}`.toLowerCase()
 }
 

@@ -5,19 +5,21 @@ import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainSummary } from '../shapes.ts'
 import type { ReadableParts } from './history.ts'
-import { listWatched, type ListedDomainRow } from './store.ts'
+import { findStages, listWatched, type ListedDomainRow } from './store.ts'
+
+export type ListedDomain = Omit<DomainSummary, 'stages'>
 
 const MAX_SHOWN_HOSTS = 20
 
 /**
  * Every domain of a workspace: the watched ones, those with DMARC reports, and the registered
- * domains of monitored hosts, in no order.
+ * domains of monitored hosts, in no order and without the stages of their last check.
  */
 export async function listWorkspaceDomains(
   db: Kysely<DB>,
   workspaceId: string,
   readable: ReadableParts,
-): Promise<DomainSummary[]> {
+): Promise<ListedDomain[]> {
   const [watched, reported, hosts] = await Promise.all([
     listWatched(db, workspaceId),
     readable.dmarc ? listDomainNames(db, workspaceId) : [],
@@ -34,6 +36,17 @@ export async function listWorkspaceDomains(
       hosts: [...(hostsByName.get(domain) ?? [])],
     }),
   )
+}
+
+/** Adds the stages of the last check. */
+export async function withStages(
+  db: Kysely<DB>,
+  workspaceId: string,
+  domains: ListedDomain[],
+): Promise<DomainSummary[]> {
+  const watched = domains.filter(({ isWatched }) => isWatched).map(({ domain }) => domain)
+  const stages = watched.length > 0 ? await findStages(db, workspaceId, watched) : new Map()
+  return domains.map((one) => ({ ...one, stages: stages.get(one.domain) ?? null }))
 }
 
 /** Monitored hosts by their registered domain, and by watched domains that they serve. */
@@ -69,7 +82,7 @@ type Parts = {
   hosts: HostState[]
 }
 
-function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): DomainSummary {
+function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): ListedDomain {
   const isListed = hosts.some(({ status }) => status === 'listed')
   return {
     domain,
@@ -77,7 +90,6 @@ function summarize(domain: string, { watched, dmarcDomainId, hosts }: Parts): Do
     labels: watched?.labels ?? [],
     state: isListed ? 'bad' : (watched?.state ?? 'unknown'),
     sentence: watched?.sentence ?? null,
-    stages: watched?.stages ?? null,
     checkedAt: watched?.checkedAt?.toISOString() ?? null,
     dmarcDomainId,
     hosts: hosts.slice(0, MAX_SHOWN_HOSTS).map(({ id, host, status }) => ({ id, host, status })),

@@ -24,7 +24,7 @@ import {
 import { arrangeDomains } from './arrange-domains.ts'
 import { readHistory, type ReadableParts } from './history.ts'
 import { importWatchedDomains, type ImportDeps } from './import-domains.ts'
-import { listWorkspaceDomains } from './list-domains.ts'
+import { listWorkspaceDomains, withStages } from './list-domains.ts'
 import { deleteWatched, findStoredReport, findWatched, updateLabels } from './store.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
@@ -56,15 +56,14 @@ function listRoute(app: App, { db }: WatchDeps): void {
       },
     },
     async (request) => {
-      const every = await listWorkspaceDomains(
-        db,
-        callerOf(request).workspaceId,
-        readableParts(request),
-      )
+      const { workspaceId } = callerOf(request)
+      const every = await listWorkspaceDomains(db, workspaceId, readableParts(request))
       const all = arrangeDomains(every, request.query)
       const { limit, offset } = sliceOf(request.query)
+      const page = all.slice(offset, offset + limit)
       const pagination = paginationOf(request.query, all.length)
-      return { success: true, data: { domains: all.slice(offset, offset + limit), pagination } }
+      const domains = await withStages(db, workspaceId, page)
+      return { success: true, data: { domains, pagination } }
     },
   )
 }

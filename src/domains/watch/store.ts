@@ -105,14 +105,29 @@ export async function countWatched(db: Db, workspaceId: string): Promise<number>
   return count
 }
 
-/** Columns that a list shows, without the records and states of a check. */
-const LISTED = ['domain', 'hosts', 'state', 'sentence', 'stages', 'checkedAt', 'labels'] as const
+/** Columns by which a list is arranged. The stages, most of a row, are read for its page alone. */
+const LISTED = ['domain', 'hosts', 'state', 'sentence', 'checkedAt', 'labels'] as const
 export type ListedDomainRow = Pick<WatchedDomainRow, (typeof LISTED)[number]>
 
 /** Lists the watched domains of a workspace, oldest first. */
 export async function listWatched(db: Db, workspaceId: string): Promise<ListedDomainRow[]> {
   const rows = db.selectFrom('watchedDomain').select(LISTED).where('workspaceId', '=', workspaceId)
   return (await rows.orderBy('id').execute()) as ListedDomainRow[]
+}
+
+/** The stages of watched domains, by domain. */
+export async function findStages(
+  db: Db,
+  workspaceId: string,
+  domains: string[],
+): Promise<Map<string, StageState[] | null>> {
+  const rows = await db
+    .selectFrom('watchedDomain')
+    .select(['domain', 'stages'])
+    .where('workspaceId', '=', workspaceId)
+    .where('domain', 'in', domains)
+    .execute()
+  return new Map(rows.map(({ domain, stages }) => [domain, stages as StageState[] | null]))
 }
 
 export async function findWatched(

@@ -4,8 +4,12 @@ import { Fault } from '../../errors.ts'
 import { clientNetwork } from '../client-address.ts'
 import { partsBytes } from '../send-parts.ts'
 import type { App } from '../server.ts'
+import { hasConcurrencyLimit } from './request-limits.ts'
 
-/** Requests of one account handled at once in one instance, which has 15 database connections. */
+/**
+ * Requests of one account, or without one of one network, handled at once in one instance, which
+ * has 15 database connections.
+ */
 const MAX_CONCURRENT = 8
 
 /** A body of this size occupies the process while it is parsed. */
@@ -38,23 +42,40 @@ const RETRY_AFTER_SECONDS = 2
 type Turn = () => void
 type Share = { running: number; waiting: Turn[] }
 /** The queue that a request waits in, and how long it keeps its place for each byte of its body. */
-type Subject = { key: string; maxConcurrent: number; restMsPerMib: number }
+type Subject = {
+  key: string
+  maxConcurrent: number
+  restMsPerMib: number
+  /** Whether it is a request with a small body that nobody has authenticated. */
+  isAnonymous: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A probe of the service, which waits for no other request. */
+    isProbe?: true
+  }
+}
 
 /**
- * Limits concurrent requests of the account that answers for the workspace of a request: those beyond
- * the limit wait in order of arrival.
- * Applies to every route registered afterwards, except those with a limit of their own. Large
- * bodies have a limit of their own, which without an account counts per client network.
+ * Limits concurrent requests of the account that answers for the workspace of a request, or without one
+ * per client network: those beyond the limit wait in order of arrival. Applies to every route, except
+ * probes and those with a limit of their own. Large bodies have a limit of their own.
+ * @param ownerOf the account of a session cookie where it is known without a query, for routes that
+ *   authenticate nobody
  */
-export function limitConcurrency(app: App): void {
+export function limitConcurrency(
+  app: App,
+  ownerOf: (cookie: string | undefined) => string | undefined,
+): void {
   const shares = new Map<string, Share>()
   const leaving = new WeakMap<FastifyRequest, () => void>()
   const largeAnswers = new WeakMap<FastifyRequest, number>()
 
   // After authentication, and before the body is read.
   app.addHook('preParsing', async (request, reply, payload) => {
-    const subject = subjectOf(request)
-    if (subject === null) return payload
+    const subject = subjectOf(request, ownerOf)
+    if (subject === null || subject.isAnonymous) return payload
     const leave = await enter(shares, subject, reply)
     const { socket } = request.raw
     // A request of the process to itself has no socket that counts.
@@ -74,25 +95,39 @@ export function limitConcurrency(app: App): void {
     return payload
   })
 
+  // People who share a network must not be able to stop one another: there a request has a place
+  // only between the end of its body and the begin of its response, and a slow client none.
+  app.addHook('preValidation', async (request, reply) => {
+    const subject = subjectOf(request, ownerOf)
+    if (!subject?.isAnonymous) return
+    const leave = await enter(shares, subject, reply)
+    leaving.set(request, leave)
+    finished(reply.raw, { readable: false }, leave)
+  })
+
   app.addHook('onSend', async (request, _reply, payload) => {
     const bytes = sizeOf(payload)
-    if (bytes >= LARGE_ANSWER_BYTES) largeAnswers.set(request, bytes)
-    else if (partsBytes(request) === undefined) leaving.get(request)?.()
+    if (request.caller && bytes >= LARGE_ANSWER_BYTES) largeAnswers.set(request, bytes)
+    else if (!request.caller || partsBytes(request) === undefined) leaving.get(request)?.()
   })
 }
 
-function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subject | null {
+function subjectOf(
+  { caller, headers, ip, routeOptions }: FastifyRequest,
+  ownerOf: (cookie: string | undefined) => string | undefined,
+): Subject | null {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
-  const who = caller?.responsibleId ?? clientNetwork(ip)
+  const who = caller?.responsibleId ?? ownerOf(headers.cookie) ?? clientNetwork(ip)
   if (encoding !== undefined || Number(length ?? 0) > LARGE_BODY_BYTES)
     return {
       key: `large ${who}`,
       maxConcurrent: MAX_CONCURRENT_LARGE_BODIES,
       restMsPerMib: BODY_REST_MS_PER_MIB,
+      isAnonymous: false,
     }
-  const hasOwnLimit = typeof routeOptions.config.limit === 'string'
-  if (!caller || hasOwnLimit) return null
-  return { key: who, maxConcurrent: MAX_CONCURRENT, restMsPerMib: 0 }
+  const { isProbe, limit } = routeOptions.config
+  if (isProbe || hasConcurrencyLimit(limit)) return null
+  return { key: who, maxConcurrent: MAX_CONCURRENT, restMsPerMib: 0, isAnonymous: !caller }
 }
 
 const inMib = (bytes: number) => bytes / 2 ** 20
@@ -139,7 +174,7 @@ function waitIn({ waiting }: Share, reply: FastifyReply): Promise<void> {
 }
 
 function tooMany(): Fault {
-  const sentence = `An account may have up to ${MAX_WAITING} requests waiting. Wait for some to end, then try again.`
+  const sentence = `Up to ${MAX_WAITING} requests of one account or network may wait. Wait for some to end, then try again.`
   return new Fault('rate_limited', sentence, { retryAfter: RETRY_AFTER_SECONDS })
 }
 

@@ -1,5 +1,10 @@
 import { finished } from 'node:stream'
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyReply,
+  FastifyRequest,
+  RouteHandlerMethod,
+} from 'fastify'
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import { countRequest, type Rate } from '../../store/limits/request-rate.ts'
@@ -75,6 +80,18 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
+  // The proof of a batch has all of its mailboxes, and is signed as a whole.
+  'proof files': {
+    noun: 'proof files',
+    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
+  },
+  // Up to 5,000 mailboxes.
+  'batch reports': {
+    noun: 'reports of batches',
+    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 2,
+  },
   imports: {
     noun: 'imports',
     rate: { requests: 120, windowSeconds: HOUR_SECONDS },
@@ -148,6 +165,15 @@ export const ADDRESS_LIMITS = {
     rate: { requests: 30, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 3,
   },
+  // The dashboard sends few of them. Several people may share an address.
+  'session requests': {
+    noun: 'session requests',
+    rate: { requests: 300, windowSeconds: MINUTE_SECONDS },
+  },
+  'unknown paths': {
+    noun: 'requests of unknown paths',
+    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
+  },
   'invitation previews': {
     noun: 'invitation previews',
     rate: { requests: 120, windowSeconds: HOUR_SECONDS },
@@ -161,6 +187,13 @@ export const ADDRESS_LIMITS = {
 } satisfies Record<string, RequestLimit>
 
 export type LimitName = keyof typeof ACCOUNT_LIMITS | keyof typeof ADDRESS_LIMITS
+
+/** Whether the requests of a route have a limit of those at once that is always the same. */
+export function hasConcurrencyLimit(limit: FastifyContextConfig['limit']): boolean {
+  if (typeof limit !== 'string') return false
+  const limits: Record<string, RequestLimit> = { ...ACCOUNT_LIMITS, ...ADDRESS_LIMITS }
+  return limits[limit]?.maxConcurrent !== undefined
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -177,6 +210,10 @@ export function limitRequests(app: App, db: Db): void {
   const limited = new WeakSet<RouteHandlerMethod>()
   const running = createConcurrencyCounter()
   const rates = createRateCounter(db)
+  // Not before: a page of the dashboard has no route of its own either.
+  app.addHook('preValidation', async (request) => {
+    if (request.is404) await rates.count(subjectOf(request, 'unknown paths'))
+  })
   app.addHook('onRoute', (route) => {
     const { handler, config } = route
     const limit = config?.limit

@@ -19,11 +19,16 @@ const COLUMNS: [title: string, valueOf: (row: MailboxRow) => string | number | n
   ['message', ({ message, warning }) => message ?? warning],
 ]
 
-/** Renders the mailboxes of a batch as CSV (RFC 4180), without passwords. */
-export function renderReport(rows: readonly MailboxRow[]): string {
-  const lines = rows.map((row) => COLUMNS.map(([, valueOf]) => cell(valueOf(row))))
-  return [COLUMNS.map(([title]) => title), ...lines].map((line) => `${line.join(',')}\r\n`).join('')
+/** Renders the mailboxes of a batch as CSV (RFC 4180), without passwords, part by part. */
+export async function* renderReport(
+  parts: AsyncIterable<readonly MailboxRow[]>,
+): AsyncGenerator<string> {
+  yield lineOf(COLUMNS.map(([title]) => title))
+  for await (const rows of parts)
+    yield rows.map((row) => lineOf(COLUMNS.map(([, valueOf]) => cell(valueOf(row))))).join('')
 }
+
+const lineOf = (cells: string[]) => `${cells.join(',')}\r\n`
 
 /** A spreadsheet would run a text that begins like a formula. */
 const FORMULA = /^[=+\-@\t\r]/

@@ -13,12 +13,13 @@ import {
   Success,
   Uuid,
 } from '../../http/schema.ts'
+import { sendParts } from '../../http/send-parts.ts'
 import type { App } from '../../http/server.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import { readSnapshot } from '../../store/snapshot.ts'
 import { addToBatch, createBatch, editBatch, removeBatch, type BatchDeps } from './actions.ts'
 import { readList } from './add-mailboxes.ts'
-import { listForReport } from './mailboxes/store.ts'
+import { readForReport } from './mailboxes/store.ts'
 import { mailboxRoutes } from './mailboxes/routes.ts'
 import { findBatchChanges, findFullBatch, requireBatch } from './find-batch.ts'
 import { BATCH_LIMITS } from './limits.ts'
@@ -200,6 +201,7 @@ function readingRoutes(
   app.get(
     '/api/v1/imap/batches/:id/report.csv',
     {
+      config: { limit: 'batch reports' },
       schema: {
         summary: 'Download the report of a batch',
         description: 'One line per mailbox: state, messages, bytes, errors, last synchronization.',
@@ -212,11 +214,11 @@ function readingRoutes(
     },
     async (request, reply) => {
       const { id } = await requireBatch(db, nameOf(request))
-      return reply
+      reply
         .type('text/csv; charset=utf-8; header=present')
         .header('content-disposition', `attachment; filename="batch-${id}.csv"`)
         .header('cache-control', 'no-store')
-        .send(renderReport(await listForReport(db, id)))
+      return sendParts(reply, renderReport(readForReport(db, id)))
     },
   )
   app.get(

@@ -91,7 +91,7 @@ function mailboxRoutes(app: App, deps: ProofRoutesDeps): void {
   )
   app.get(
     `${path}/file`,
-    { schema: { ...fileSchema('Migration'), tags } },
+    { config: { limit: 'proof files' }, schema: { ...fileSchema('Migration'), tags } },
     async (request, reply) => {
       const { id } = request.params
       await requireMigration(db, nameOf(request, id))
@@ -146,7 +146,7 @@ function batchRoutes(app: App, deps: ProofRoutesDeps): void {
   )
   app.get(
     `${path}/file`,
-    { schema: { ...fileSchema('MigrationBatch'), tags } },
+    { config: { limit: 'proof files' }, schema: { ...fileSchema('MigrationBatch'), tags } },
     async (request, reply) => {
       const batch = await requireBatch(db, nameOf(request, request.params.id))
       const { requested } = await countBatchProofs(db, batch.id)

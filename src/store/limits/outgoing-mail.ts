@@ -13,12 +13,25 @@ export type MailLimits = {
   recipient: MailLimit
   /** Caused by one account, also through the workspaces that it answers for. */
   sender: MailLimit
+  /** Caused by one client network, for emails of which the installation sends few. */
+  network?: MailLimit
   /** From the whole installation. */
   installation: MailLimit
 }
 
-/** `senderId`: the account that acts, or that answers for the workspace. */
-export type LimitedMail = { kind: string; to: string; senderId: string | null }
+export type LimitedMail = {
+  kind: string
+  to: string
+  /** The account that acts, or that answers for the workspace. */
+  senderId: string | null
+  /** The client network, where it has a limit. */
+  network?: string | undefined
+  /**
+   * Whether there is an email at all. A request for one that does not exist counts for its recipient
+   * and network, so that no limit reveals the difference, but uses nothing of the installation’s.
+   */
+  isSent?: boolean
+}
 
 /** The limit that is reached, and the seconds until another message is allowed. */
 export type Exceeded = { limit: keyof MailLimits; seconds: number }
@@ -35,25 +48,31 @@ const RETENTION_SECONDS = DAY_SECONDS
 export async function claimMail(
   db: Kysely<DB>,
   secretKey: string,
-  { kind, to, senderId }: LimitedMail,
+  { kind, to, senderId, network: givenNetwork, isSent = true }: LimitedMail,
   limits: MailLimits,
 ): Promise<Exceeded | null> {
-  const recipient = createHmac('sha256', `outgoing mail ${secretKey}`)
-    .update(to.toLowerCase())
-    .digest()
+  const hashed = (text: string) =>
+    createHmac('sha256', `outgoing mail ${secretKey}`).update(text).digest()
+  const recipient = hashed(to.toLowerCase())
+  const network = givenNetwork === undefined ? null : hashed(`network ${givenNetwork}`)
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.outgoingMail})`.execute(trx)
     const ofKind = sql`kind = ${kind}`
     const checks: [keyof MailLimits, ReturnType<typeof sql>][] = [
       ['recipient', sql`${ofKind} and recipient = ${recipient}`],
       ['sender', sql`${ofKind} and sender_id = ${senderId}::uuid`],
-      ['installation', ofKind],
+      ['network', sql`${ofKind} and network = ${network}`],
+      ['installation', sql`${ofKind} and is_sent`],
     ]
-    for (const [limit, which] of checks) {
-      const seconds = await secondsUntilAllowed(trx, which, limits[limit])
-      if (seconds !== null) return { limit, seconds }
+    for (const [name, which] of checks) {
+      const limit = limits[name]
+      const seconds = limit && (await secondsUntilAllowed(trx, which, limit))
+      if (seconds !== null && seconds !== undefined) return { limit: name, seconds }
     }
-    await trx.insertInto('outgoingMail').values({ kind, recipient, senderId }).execute()
+    await trx
+      .insertInto('outgoingMail')
+      .values({ kind, recipient, senderId, network, isSent })
+      .execute()
     return null
   })
 }

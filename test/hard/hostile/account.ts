@@ -111,6 +111,14 @@ async function send(
   return answer?.status ?? 0
 }
 
+/** A request without a token, perhaps with a session. */
+async function askAnonymously({ url, cookie }: Attacker, path: string, hasSession = false) {
+  const answer = await fetch(url + path, { headers: hasSession ? { cookie } : {} }).catch(
+    () => null,
+  )
+  await answer?.arrayBuffer().catch(() => null)
+}
+
 async function signIn({ url }: Place): Promise<string> {
   const headers = { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.77' }
   const body = JSON.stringify({ email: EMAIL, password: PASSWORD })
@@ -254,6 +262,12 @@ export const ATTACKS: Record<string, Attack> = {
     await fillEndpoint(attacker)
     const path = `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500`
     return readNothing(attacker, 200, () => path, `Authorization: Bearer ${attacker.token}`)
+  },
+  'asks on 100 connections who is signed in': (attacker) =>
+    repeat(100, (n) => askAnonymously(attacker, '/api/auth/get-session', n % 2 === 0)),
+  'asks on 100 connections for paths of 14,000 characters': (attacker) => {
+    const path = `/api/v1/${'abuse/'.repeat(2_300)}`
+    return repeat(100, () => askAnonymously(attacker, path))
   },
   'is sent mails that are whole mailboxes': (attacker) => {
     const mail = mboxMail()

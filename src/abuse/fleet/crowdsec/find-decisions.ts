@@ -29,42 +29,57 @@ export type DecisionQuery = FilterQuery & {
 /** Networks of both families: a query without an address returns everything. */
 const EVERYTHING = ['0.0.0.0/0', '::/0']
 
-/** The decisions that apply to an address or network, as CrowdSec’s `/v1/decisions` has them. */
-export async function findDecisions(
+/** Decisions that are made and written together. */
+const PART_DECISIONS = 1_000
+
+/**
+ * The decisions that apply to an address or network, as CrowdSec’s `/v1/decisions` has them, in
+ * parts.
+ * @throws Fault `invalid_request`, before the first part
+ */
+export async function* findDecisions(
   deps: Pick<StreamDeps, 'db' | 'clock' | 'feedSelections' | 'feedLists'>,
   workspaceId: string,
   query: DecisionQuery,
-): Promise<Decision[]> {
+): AsyncGenerator<Decision[]> {
   const { db, clock } = deps
   const networks = networksOf(query)
-  if (query.type !== undefined && query.type !== 'ban') return []
+  if (query.type !== undefined && query.type !== 'ban') return
+  const filter = filterOf(query)
   const fleet = await findFleet(db, workspaceId)
-  const found: Decision[] = []
+  function* partsOf<Row>(rows: Row[], decisionOf: (row: Row) => Decision): Generator<Decision[]> {
+    for (let at = 0; at < rows.length; at += PART_DECISIONS) {
+      const decisions = rows.slice(at, at + PART_DECISIONS).map(decisionOf)
+      const wanted = decisions.filter((decision) => isWanted(decision, filter))
+      if (wanted.length > 0) yield wanted
+    }
+  }
   for (const network of networks) {
     const bans = await listBansIn(db, workspaceId, network)
-    found.push(...bans.map((ban) => fleetDecision(ban, clock())))
-    if (fleet?.servesShared) found.push(...(await listPublishedIn(db, network)).map(sharedDecision))
-    if (fleet) found.push(...(await findInFeeds(deps, fleet, network)))
+    yield* partsOf(bans, (ban) => fleetDecision(ban, clock()))
+    if (fleet?.servesShared) yield* partsOf(await listPublishedIn(db, network), sharedDecision)
+    if (fleet) yield* findInFeeds(deps, fleet, network, partsOf)
   }
-  const filter = filterOf(query)
-  return found.filter((decision) => isWanted(decision, filter))
 }
+
+type PartsOf = <Row>(rows: Row[], decisionOf: (row: Row) => Decision) => Generator<Decision[]>
 
 const MAX_FOUND = 100_000
 
 /** Bits before the IPv4 address in an IPv4-mapped one (RFC 4291, 2.5.5.2). */
 const MAPPED_PREFIX = 96
 
-async function findInFeeds(
+async function* findInFeeds(
   { feedSelections, feedLists }: Pick<StreamDeps, 'feedSelections' | 'feedLists'>,
   { workspaceId, feeds }: Fleet,
   text: string,
-): Promise<Decision[]> {
+  partsOf: PartsOf,
+): AsyncGenerator<Decision[]> {
   const selection = await feedSelections.current(workspaceId, feeds)
   const network = parseNetwork(text)
-  if (!selection || !network) return []
+  if (!selection || !network) return
   const list = await feedLists.list(selection)
-  return listOverlapping(list.set, network, MAX_FOUND).map((found) => {
+  yield* partsOf(listOverlapping(list.set, network, MAX_FOUND), (found) => {
     const index = indexOfNetwork(list.set[found.family], found)
     return feedDecision(formatNetwork(found), nameAt(list, found.family, index))
   })

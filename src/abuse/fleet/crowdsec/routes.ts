@@ -3,6 +3,7 @@ import type { FastifyRequest, preValidationAsyncHookHandler } from 'fastify'
 import { finished } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Fault } from '../../../errors.ts'
+import { sendParts } from '../../../http/send-parts.ts'
 import type { App } from '../../../http/server.ts'
 import { oneLine } from '../../../http/shown-name.ts'
 import { sendFailure } from './failures.ts'
@@ -105,12 +106,20 @@ function decisionsRoute(app: App, fleets: Fleets): void {
     async (request, reply) => {
       const { token } = bouncerOf(request, fleets)
       if (request.method === 'HEAD') return reply.type('text/plain').send('')
-      const found = await findDecisions(fleets, token.workspaceId, request.query)
-      return reply
-        .type('application/json')
-        .send(found.length === 0 ? 'null' : JSON.stringify(found))
+      const found = findDecisions(fleets, token.workspaceId, request.query)
+      return sendParts(reply.type('application/json'), arrayOrNull(found))
     },
   )
+}
+
+/** A list as CrowdSec writes it: `null` when it is empty. */
+async function* arrayOrNull(parts: AsyncIterable<object[]>): AsyncGenerator<string> {
+  let before = '['
+  for await (const part of parts) {
+    yield before + JSON.stringify(part).slice(1, -1)
+    before = ','
+  }
+  yield before === '[' ? 'null' : ']'
 }
 
 function metricsRoute(app: App, { db, clock, ...fleets }: Fleets, reportTokens: TokenAuth): void {

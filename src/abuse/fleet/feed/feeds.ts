@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../../log.ts'
 import type { Notifications } from '../../../store/notifications.ts'
@@ -114,19 +114,31 @@ async function readEvent(
 ): Promise<FeedEvent> {
   const delta = await readDelta(db, workspaceId, since)
   const { cursor, complete } = delta
-  return { from: since, cursor, complete, text: JSON.stringify(presentDelta(delta, Date.now())) }
+  return { from: since, cursor, complete, text: await textOfDelta(delta, Date.now()) }
+}
+
+/** Addresses between which other requests get their turn. */
+const ADDRESSES_PER_TURN = 2_000
+
+async function textOfDelta(
+  { cursor, complete, added, removed }: FleetDelta,
+  now: number,
+): Promise<string> {
+  const parts: string[] = []
+  for (let at = 0; at < added.length; at += ADDRESSES_PER_TURN) {
+    if (at > 0) await nextTurn()
+    const part = added.slice(at, at + ADDRESSES_PER_TURN).map((entry) => presentAdded(entry, now))
+    parts.push(JSON.stringify(part).slice(1, -1))
+  }
+  const begin = JSON.stringify({ cursor, complete }).slice(0, -1)
+  return `${begin},"added":[${parts.join(',')}],"removed":${JSON.stringify(removed)}}`
 }
 
 /** Remaining seconds beside the time, for servers whose clock is wrong. */
-function presentDelta({ cursor, complete, added, removed }: FleetDelta, now: number) {
+function presentAdded({ address, expiresAt }: FleetDelta['added'][number], now: number) {
   return {
-    cursor,
-    complete,
-    added: added.map(({ address, expiresAt }) => ({
-      ip: address,
-      expiresAt: new Date(expiresAt).toISOString(),
-      seconds: Math.max(0, Math.ceil((expiresAt - now) / 1000)),
-    })),
-    removed,
+    ip: address,
+    expiresAt: new Date(expiresAt).toISOString(),
+    seconds: Math.max(0, Math.ceil((expiresAt - now) / 1000)),
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { startEventStream } from '../../../http/events/event-streams.ts'
 import { responses, responsesAs } from '../../../http/schema.ts'
+import { sendText } from '../../../http/send-parts.ts'
 import type { App } from '../../../http/server.ts'
 import { oneLine } from '../../../http/shown-name.ts'
 import { TAGS } from '../../tags.ts'
@@ -34,7 +35,7 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
       const { workspaceId } = bouncerKeyOf(request)
       presence.seen(workspaceId, serverOf(request))
       const { text } = await feeds.read(workspaceId, request.query.since ?? null)
-      return reply.type('application/json').send(`{"success":true,"data":${text}}`)
+      return sendText(reply.type('application/json'), `{"success":true,"data":${text}}`)
     },
   )
   app.get(

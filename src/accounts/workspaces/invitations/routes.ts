@@ -95,7 +95,7 @@ export function invitationRoutes(
       const { email, role } = request.body
       const deps = { db, baseUrl }
       const invitation = await createInvitation(deps, { workspaceId, accountId, email, role })
-      const isMailed = membershipMails.sendInvitation(caller, invitation)
+      const isMailed = await membershipMails.sendInvitation(caller, invitation, request.ip)
       return reply.code(201).send({ success: true, data: { ...invitation, isMailed } })
     },
   )

@@ -1,5 +1,6 @@
 import { createHash, randomInt } from 'node:crypto'
 import { Fault } from '../../../errors.ts'
+import { clientNetwork } from '../../../http/client-address.ts'
 import { retryText } from '../../../http/limits/retry-text.ts'
 import { notifyChange } from '../../../store/changes.ts'
 import { claimMail, type Exceeded, type MailLimits } from '../../../store/limits/outgoing-mail.ts'
@@ -26,11 +27,11 @@ export function createCode(): { code: string; codeHash: Buffer } {
 export async function sendFirstCode(
   deps: SendDeps,
   channel: ChannelRow,
-  code: string,
+  { code, ip }: { code: string; ip: string },
 ): Promise<Fault | null> {
   const { workspaceId, target } = channel
   try {
-    await claimMailOf(deps, 'code', workspaceId, target)
+    await claimMailOf(deps, 'code', workspaceId, target, ip)
   } catch (error) {
     await deleteChannel(deps.db, channel, target)
     throw error
@@ -44,7 +45,7 @@ export async function sendFirstCode(
  *   younger than a minute, or
  *   a limit is reached; `unavailable` and `upstream_*` when the code could not be sent
  */
-export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<void> {
+export async function sendNewCode(deps: SendDeps, channel: ChannelRow, ip: string): Promise<void> {
   requireRelay(deps)
   if (channel.confirmedAt) throw new Fault('conflict', 'This address is already confirmed.')
   const wait = await secondsUntilNextCode(deps.db, channel.id)
@@ -52,7 +53,7 @@ export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<
     const sentence = `The last code for this address is less than a minute old. Try again ${retryText(wait)}.`
     throw new Fault('rate_limited', sentence, { retryAfter: wait })
   }
-  await claimMailOf(deps, 'code', channel.workspaceId, channel.target)
+  await claimMailOf(deps, 'code', channel.workspaceId, channel.target, ip)
   const { code, codeHash } = createCode()
   if (!(await renewCode(deps.db, channel.id, codeHash))) {
     throw new Fault(
@@ -86,6 +87,7 @@ const MAIL_KINDS: Record<'code' | 'test', { kind: string; name: string; limits: 
 
 /**
  * Counts one email against the limits of its kind.
+ * @param ip the address of the client, for codes, which go to strangers
  * @throws Fault `rate_limited` with the seconds until one may be sent
  */
 export async function claimMailOf(
@@ -93,10 +95,12 @@ export async function claimMailOf(
   which: keyof typeof MAIL_KINDS,
   workspaceId: string,
   to: string,
+  ip?: string,
 ): Promise<void> {
   const { kind, name, limits } = MAIL_KINDS[which]
   const senderId = await findResponsible(db, workspaceId)
-  const exceeded = await claimMail(db, secretKey, { kind, to, senderId }, limits)
+  const network = ip && clientNetwork(ip)
+  const exceeded = await claimMail(db, secretKey, { kind, to, senderId, network }, limits)
   if (exceeded) throw tooMany(exceeded, name, to, limits)
 }
 
@@ -106,10 +110,11 @@ function tooMany(
   to: string,
   limits: MailLimits,
 ): Fault {
-  const { count, seconds: window } = limits[limit]
+  const { count = 0, seconds: window } = limits[limit] ?? {}
   const scope = {
     recipient: `to ${to}`,
     sender: 'for the account that answers for this workspace',
+    network: 'for your network',
     installation: 'for this service',
   }[limit]
   const per = window === HOUR_SECONDS ? 'an hour' : 'a day'
