@@ -17,7 +17,7 @@ export async function findSession(
 ): Promise<AgentSession | undefined> {
   const [, token = ''] = /^bearer (\S{1,100})$/i.exec(headers.authorization ?? '') ?? []
   const owner = await reportTokens.find(token)
-  return owner && { ...owner, token }
+  return owner ? { ...owner, token } : undefined
 }
 
 /** @throws Fault `unauthenticated`: the agent signs in again */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { responsibleFor } from '../../store/responsible.ts'
 
 export type TokenRow = { id: string; label: string; lastFour: string; createdAt: Date }
 
