@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BrowserFirst } from './test/browser-first.ts'
 import { CountLine } from './test/count-line.ts'
 import { prepareEnvironment } from './test/environment.ts'
 
@@ -27,6 +28,7 @@ export default defineConfig({
     // The modules of the service are loaded once per worker instead of once per file, which saves a
     // third of the processor time of files that start a service.
     isolate: false,
+    sequence: { sequencer: BrowserFirst },
     reporters: ['default', new CountLine()],
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/setup.ts'],
