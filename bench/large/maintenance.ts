@@ -82,11 +82,13 @@ export async function runRetention({ db, pool }: Database): Promise<Timed[]> {
 }
 
 async function runJob(job: Job | undefined): Promise<void> {
+  const { signal } = new AbortController()
   const context: JobContext = {
-    signal: new AbortController().signal,
+    signal,
     attempt: 1,
     log,
     enqueue: async () => true,
+    inWorkspace: (_workspaceId, work) => work(signal),
   }
   await job?.run({}, context)
 }

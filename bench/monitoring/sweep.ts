@@ -19,6 +19,7 @@ import type { DB } from '../../src/store/tables.ts'
 import type { Kysely } from 'kysely'
 import { startPostgres } from '../../test/servers/postgres.ts'
 import { startRbldnsd, type Rbldnsd } from '../../test/servers/rbldnsd.ts'
+import { inLiveWorkspaces } from '../../test/jobs/context.ts'
 
 const ZONES = 90
 const HOSTS = 1_000
@@ -109,7 +110,7 @@ async function measure(deps: HostCheckDeps, asked: () => number): Promise<Figure
   const delay = monitorEventLoopDelay({ resolution: 5 })
   const [before, cpu, started] = [asked(), process.cpuUsage(), performance.now()]
   delay.enable()
-  const looked = await checkDueHosts(deps, AbortSignal.timeout(300_000))
+  const looked = await checkDueHosts(deps, inLiveWorkspaces(AbortSignal.timeout(300_000)))
   delay.disable()
   const seconds = (performance.now() - started) / 1000
   const { user, system } = process.cpuUsage(cpu)

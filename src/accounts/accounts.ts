@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { Fault, type FaultDetail } from '../errors.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
+import { notifyDeletionChange } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import { notifyAccountChange } from './account-changes.ts'
 import {
@@ -192,9 +193,11 @@ export async function setDisabled(
 export async function setEmail(db: Kysely<DB>, email: string, to: string): Promise<AccountRow> {
   const account = await requireAccount(db, email)
   const address = requireEmail(to)
-  if (!(await updateEmail(db, account.id, address)))
-    throw new Fault('conflict', `An account with the email ${address} already exists.`)
-  await notifyAccountChange(db, account.id)
+  await db.transaction().execute(async (trx) => {
+    if (!(await updateEmail(trx, account.id, address)))
+      throw new Fault('conflict', `An account with the email ${address} already exists.`)
+    await notifyAccountChange(trx, account.id)
+  })
   return { ...account, email: address }
 }
 
@@ -211,7 +214,10 @@ export async function removeAccount(db: Kysely<DB>, id: string): Promise<void> {
       await lockMemberAccounts(trx, [id])
       await lockWorkspacesOf(trx, id)
       await requireOtherOwners(trx, id)
-      await deleteWorkspaces(trx, await listSoleWorkspaces(trx, id))
+      const sole = await listSoleWorkspaces(trx, id)
+      await deleteWorkspaces(trx, sole)
+      for (const workspaceId of sole)
+        await notifyDeletionChange(trx, { workspaceId, isDeleted: true })
       for (const { id: workspaceId } of await listWorkspaces(trx, id))
         await notifyWorkspaceChange(trx, workspaceId)
       if (!(await deleteAccount(trx, id))) notFound()

@@ -9,6 +9,6 @@ export function delistingJob(deps: Omit<SchedulerDeps, 'log'>): Job {
     uniqueBy: () => 'all',
     // The run of the next minute serves as the retry.
     retry: { limit: 0 },
-    run: (_data, { signal, log }) => processDueSteps({ ...deps, log }, signal),
+    run: (_data, { log, ...context }) => processDueSteps({ ...deps, log }, context),
   })
 }

@@ -1,3 +1,5 @@
+import type { InWorkspace } from '../jobs/job.ts'
+import { WorkspaceDeleted } from '../jobs/workspace-guard.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { Blocklists, Listing } from '../protocols/dnsbl/blocklists.ts'
 import { sweepAddress } from '../protocols/dnsbl/sweep-address.ts'
@@ -40,12 +42,19 @@ const CONCURRENT_ADDRESSES = 8
  * Checks the list of every due step, takes the step’s next action, and then raises alerts for steps
  * that need the user. Any number of workers may run this at once.
  */
-export async function processDueSteps(deps: SchedulerDeps, signal: AbortSignal): Promise<void> {
+export async function processDueSteps(
+  deps: SchedulerDeps,
+  { signal, inWorkspace }: { signal: AbortSignal; inWorkspace: InWorkspace },
+): Promise<void> {
   for (let claimed = await claimBatch(deps); claimed.length > 0; claimed = await claimBatch(deps)) {
-    const addresses = [...Map.groupBy(claimed, ({ ip }) => ip)]
+    const addresses = [
+      ...Map.groupBy(claimed, ({ workspaceId, ip }) => `${workspaceId} ${ip}`).values(),
+    ] as DueSteps[]
     const workers = Array.from({ length: CONCURRENT_ADDRESSES }, async () => {
       for (let next = addresses.shift(); next; next = addresses.shift())
-        await processAddress(deps, ...next, signal)
+        await inWorkspace(next[0].workspaceId, (own) => processAddress(deps, next, own)).catch(
+          passDeleted,
+        )
     })
     await Promise.all(workers)
     signal.throwIfAborted()
@@ -53,20 +62,28 @@ export async function processDueSteps(deps: SchedulerDeps, signal: AbortSignal):
   await notifyNeeds(deps)
 }
 
+/** Of one address in a workspace. */
+type DueSteps = [DueStep, ...DueStep[]]
+
+/** The steps of a workspace that was deleted meanwhile are due again after their lease. */
+function passDeleted(error: unknown): void {
+  if (!(error instanceof WorkspaceDeleted)) throw error
+}
+
 function claimBatch({ db, now }: SchedulerDeps): Promise<DueStep[]> {
   return claimDueSteps(db, now(), addMs(now(), LEASE_MS), BATCH_SIZE)
 }
 
 /**
- * Processes the due steps of one address with one sweep. A failed step is retried when its lease
- * expires.
+ * Processes the due steps of one address in a workspace with one sweep. A failed step is retried
+ * when its lease expires.
  */
 async function processAddress(
   deps: SchedulerDeps,
-  ip: string,
-  steps: DueStep[],
+  steps: DueSteps,
   signal: AbortSignal,
 ): Promise<void> {
+  const [{ ip }] = steps
   const listings = await queryLists(deps, ip, new Set(steps.map(({ zone }) => zone)), signal)
   const reverse = once(() => resolveReverseDns(deps, ip, signal))
   for (const { id, zone } of steps) {

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
+import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 
 export type SharedResult = { check: string; madeAt: string; data: unknown }
@@ -25,7 +26,7 @@ export async function insertShared(db: Db, { results, ...share }: NewShare): Pro
     .executeTakeFirstOrThrow()
 }
 
-/** Selects results that have not expired. */
+/** Selects results that have not expired, unless their workspace is deleted. */
 export async function findShared(
   db: Db,
   token: string,
@@ -35,6 +36,7 @@ export async function findShared(
     .select([...ROW, 'results'])
     .where('token', '=', token)
     .where('expiresAt', '>', new Date())
+    .where((eb) => eb.not(isInDeletedWorkspace('sharedCheck.workspaceId')))
     .executeTakeFirst()
   return row && { ...row, results: row.results as SharedResult[] }
 }

@@ -15,6 +15,7 @@ export function digestJobs(deps: DeliveryDeps): Job[] {
     schema: Data,
     concurrency: PARALLEL_DIGESTS,
     accountOf: ({ workspaceId }) => workspaceId,
+    workspaceOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ workspaceId, accountId }) => `${workspaceId} ${accountId}`,
     deadline: LEASE_SECONDS,
     // The row knows when it is due again: the next sweep enqueues it.

@@ -136,6 +136,7 @@ export function mailboxJob(deps: JobDeps): Job<MailboxData> {
     schema: Type.Object({ mailboxId: Type.String(), workspaceId: Type.String() }),
     concurrency: MAX_CONCURRENT_MAILBOXES,
     accountOf: ({ workspaceId }) => workspaceId,
+    workspaceOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ mailboxId }) => mailboxId,
     deadline: 2 * (MAILBOX_TIMEOUT_MS / 1000),
     // The next scheduled read serves as the retry.

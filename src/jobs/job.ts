@@ -2,6 +2,9 @@ import type { Static, TObject } from 'typebox'
 import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
 
+/** The notification of an enqueued job. Its payload is the job’s name. */
+export const ENQUEUED = 'job.enqueued'
+
 export type JobContext = {
   /**
    * Aborts when the service stops or this run has lost its claim. Save what is useful, then return
@@ -13,7 +16,17 @@ export type JobContext = {
   log: Logger
   /** Enqueues another job. */
   enqueue: Enqueue
+  /**
+   * Does a part of the work for one workspace. Its signal also aborts when the workspace is deleted.
+   * @throws WorkspaceDeleted when the workspace is deleted, before or meanwhile
+   */
+  inWorkspace: InWorkspace
 }
+
+export type InWorkspace = <T>(
+  workspaceId: string,
+  work: (signal: AbortSignal) => Promise<T>,
+) => Promise<T>
 
 /**
  * Thrown by a job to return to the end of the queue: not a failure, and no attempt lost. As the
@@ -44,6 +57,12 @@ export type Job<Data extends object = object> = {
    * (`PutBack`).
    */
   accountOf?(data: Data): string
+  /**
+   * The workspace it works for. While that is deleted, the job does not run: a run is interrupted
+   * (`WorkspaceDeleted`), and the job waits for the restore. Jobs for several workspaces use
+   * `inWorkspace`.
+   */
+  workspaceOf?(data: Data): string | undefined
   /** At most one job with the same key waits. */
   uniqueBy?(data: Data): string
   /**

@@ -8,7 +8,8 @@ import { openUnlimited, PREPARED, type Db } from '../store/database.ts'
 import { notify } from '../store/notifications.ts'
 import { createClaims, prepared, type ClaimedJob, type Claims } from './claims.ts'
 import { clampQueueTimestamps } from './clamp-timestamps.ts'
-import { placeOf, type Enqueue, type Job } from './job.ts'
+import { holdJob, listDeleted as listDeletedOf } from './held-jobs.ts'
+import { ENQUEUED, placeOf, type Enqueue, type Job } from './job.ts'
 import { putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
 import { DAY_SECONDS } from '../time.ts'
@@ -21,6 +22,13 @@ export type Queue = Claims & {
   complete(job: Job, claimed: ClaimedJob): Promise<void>
   /** Returns it to the end of the queue after a delay. No attempt is lost. */
   putBack(job: Job, claimed: ClaimedJob, delayMs: number): Promise<void>
+  /**
+   * Holds it until its workspace is restored, and ends it when the workspace is erased. No attempt
+   * is lost.
+   */
+  hold(job: Job, claimed: ClaimedJob, workspaceId: string): Promise<void>
+  /** Which of these workspaces are deleted. */
+  listDeleted(workspaceIds: string[]): Promise<string[]>
   /** Returns it for another attempt, or ends it after the last. */
   fail(job: Job, claimed: ClaimedJob, error: unknown): Promise<void>
   /** Numbers of jobs, up to a few seconds old. */
@@ -40,9 +48,6 @@ export type JobStats = {
   running: number
   failed: number
 }
-
-/** The notification of an enqueued job. Its payload is the job’s name. */
-export const ENQUEUED = 'job.enqueued'
 
 /** Seconds without a heartbeat after which a job is released. Heartbeats come twice as often. */
 export const HEARTBEAT_SECONDS = 20
@@ -103,13 +108,19 @@ export async function openQueue({
     asked = pool
     await unlimited.end()
   }
+  const complete: Queue['complete'] = async (job, { claim: attempt }) =>
+    void (await boss.complete(job.name, attempt, undefined, { db: prepared(pool) }))
   return {
     ...createClaims(boss, pool, jobs),
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
     heartbeat: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt)) > 0,
-    complete: async (job, { claim: attempt }) =>
-      void (await boss.complete(job.name, attempt, undefined, { db: prepared(pool) })),
+    complete,
     putBack: (job, { claim: attempt }, delayMs) => putBack(pool, job.name, attempt, delayMs),
+    async hold(job, claimed, workspaceId) {
+      const isHeld = await holdJob(pool, job.name, claimed.claim, workspaceId)
+      if (!isHeld) await complete(job, claimed)
+    },
+    listDeleted: (workspaceIds) => listDeletedOf(pool, workspaceIds),
     fail: async (job, { claim: attempt }, error) =>
       // Only the message: other properties of an error may contain secrets.
       void (await boss.fail(job.name, attempt, { message: messageOf(error) })),

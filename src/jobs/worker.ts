@@ -3,8 +3,9 @@ import { Check } from 'typebox/value'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { PUT_BACK_REQUESTED, type ClaimedJob } from './claims.ts'
-import { PutBack, type Job } from './job.ts'
-import { ENQUEUED, HEARTBEAT_SECONDS, type Queue } from './queue.ts'
+import { ENQUEUED, PutBack, type InWorkspace, type Job } from './job.ts'
+import { HEARTBEAT_SECONDS, type Queue } from './queue.ts'
+import { createWorkspaceGuard, WorkspaceDeleted, type WorkspaceGuard } from './workspace-guard.ts'
 
 export type Worker = {
   /**
@@ -28,7 +29,8 @@ const POLL_INTERVAL_MS = 2_000
 
 /** Runs jobs until it is stopped. */
 export function startWorker({ queue, jobs, notifications, log }: Options): Worker {
-  const lines = jobs.map((job) => startLine(queue, job, log.child({ job: job.name })))
+  const guard = createWorkspaceGuard(notifications, (ids) => queue.listDeleted(ids))
+  const lines = jobs.map((job) => startLine({ queue, guard }, job, log.child({ job: job.name })))
   const look = (...names: unknown[]) =>
     lines.filter((line) => names.includes(line.name)).forEach((line) => line.look())
   // One query for all jobs: a claim of each would take a connection each, at the start all at once.
@@ -49,9 +51,12 @@ export function startWorker({ queue, jobs, notifications, log }: Options): Worke
     async stop(milliseconds) {
       stopListening.forEach((stop) => stop())
       await Promise.all([poll.stop(), ...lines.map((line) => line.stop(milliseconds))])
+      guard.close()
     },
   }
 }
+
+type LineDeps = { queue: Queue; guard: WorkspaceGuard }
 
 type Line = {
   name: string
@@ -61,7 +66,8 @@ type Line = {
 }
 
 /** Runs one kind of job: claims as many as possible when told to look, and when a slot is free. */
-function startLine(queue: Queue, job: Job, log: Logger): Line {
+function startLine(deps: LineDeps, job: Job, log: Logger): Line {
+  const { queue } = deps
   const slots = Math.max(job.concurrency ?? 0, DEFAULT_CONCURRENCY)
   const running = new Set<Running>()
   const stopping = new AbortController()
@@ -82,7 +88,7 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
 
   function begin(claimed: ClaimedJob): void {
     const abort = new AbortController()
-    const done = runOne(queue, job, claimed, abort, log).finally(() => {
+    const done = runOne(deps, job, claimed, abort, log).finally(() => {
       // What is enqueued while a slot is free is claimed at once.
       const mayWait = job.concurrency !== undefined || running.size === slots
       running.delete(entry)
@@ -127,7 +133,7 @@ async function giveBack(
  * Runs one job and extends its claim meanwhile. Never throws: errors go to the queue and the log.
  */
 async function runOne(
-  queue: Queue,
+  { queue, guard }: LineDeps,
   job: Job,
   claimed: ClaimedJob,
   abort: AbortController,
@@ -141,17 +147,26 @@ async function runOne(
     const kept = await queue.heartbeat(job, claimed).catch(() => true)
     if (!kept) abort.abort(new Error('the job has gone to another instance'))
   }
-  try {
-    if (job.schema && !Check(job.schema, claimed.data))
-      throw new TypeError('its data is not what its schema says')
-    await job.run(claimed.data, {
-      signal: abort.signal,
+  const workspaceId = job.workspaceOf?.(claimed.data)
+  const inWorkspace: InWorkspace = (id, work) => guard.run(id, abort.signal, work)
+  const run = (signal: AbortSignal) =>
+    job.run(claimed.data, {
+      signal,
       attempt: claimed.attempt,
       log,
       enqueue: (db, other, data, options) => queue.enqueue(db, other, data, options),
+      inWorkspace,
     })
+  try {
+    if (job.schema && !Check(job.schema, claimed.data))
+      throw new TypeError('its data is not what its schema says')
+    await (workspaceId === undefined ? run(abort.signal) : inWorkspace(workspaceId, run))
     await queue.complete(job, claimed)
   } catch (error) {
+    if (error instanceof WorkspaceDeleted && workspaceId !== undefined) {
+      log.info({ jobId: claimed.id, workspaceId }, 'a job waits: its workspace is deleted')
+      return await queue.hold(job, claimed, workspaceId).catch(() => {})
+    }
     if (error instanceof PutBack) {
       log.info({ jobId: claimed.id }, `a job goes back into the queue: ${error.message}`)
       return await queue.putBack(job, claimed, error.delayMs).catch(() => {})

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../errors.ts'
 import { defineJob, type Enqueue, type Job } from '../jobs/job.ts'
+import { WorkspaceDeleted } from '../jobs/workspace-guard.ts'
 import type { DB } from '../store/tables.ts'
 import { checkAdministrator, type AdministratorDeps } from './administrator/save.ts'
 import { deleteOldConsents } from './consent/store.ts'
@@ -54,16 +55,18 @@ export function recheckAdministratorsJob({
     name: 'mail-credentials.recheck',
     schedule: '*/10 * * * *',
     deadline: 300,
-    async run(_data, { enqueue }) {
+    async run(_data, { enqueue, inWorkspace }) {
       const checks: AdministratorDeps = {
         ...deps,
         onRenewed: (trx, workspaceId, credentialId) =>
           onRenewed(trx, { workspaceId, credentialId }, enqueue),
       }
       for (const { id, workspaceId } of await listRejectedAdministrators(deps.db))
-        await checkAdministrator(checks, workspaceId, id).catch((error: unknown) => {
-          if (!(error instanceof Fault)) throw error
-        })
+        await inWorkspace(workspaceId, () => checkAdministrator(checks, workspaceId, id)).catch(
+          (error: unknown) => {
+            if (!(error instanceof Fault || error instanceof WorkspaceDeleted)) throw error
+          },
+        )
     },
   })
 }

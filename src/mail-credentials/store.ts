@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
+import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
 import type { ProviderId } from './providers.ts'
@@ -278,7 +279,10 @@ export async function takeCredential(
   return row as Pick<CredentialRow, 'provider' | 'sealed'> | undefined
 }
 
-/** Credentials whose time is over and that no report mailbox uses. */
+/**
+ * Credentials whose time is over and that no report mailbox uses. Those of deleted workspaces are
+ * kept, so that a restore brings back what uses them.
+ */
 export async function listExpiredCredentials(
   db: Db,
 ): Promise<Pick<CredentialRow, 'id' | 'workspaceId'>[]> {
@@ -287,6 +291,7 @@ export async function listExpiredCredentials(
     .select(['id', 'workspaceId'])
     .where('isHeld', '=', false)
     .where(sql<boolean>`keep_until <= now()`)
+    .where((eb) => eb.not(isInDeletedWorkspace('mailCredential.workspaceId')))
     .limit(1_000)
     .execute()
 }
@@ -331,6 +336,7 @@ export async function listRejectedAdministrators(
     .select(['id', 'workspaceId'])
     .where('kind', '<>', 'person')
     .where('problem', 'is not', null)
+    .where((eb) => eb.not(isInDeletedWorkspace('mailCredential.workspaceId')))
     .limit(100)
     .execute()
 }

@@ -74,6 +74,7 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
     concurrency: deps.concurrency,
     // Jobs of an earlier version have no account: they share the slots of one.
     accountOf: ({ workspaceId }) => workspaceId ?? 'all',
+    workspaceOf: ({ workspaceId }) => workspaceId,
     deadline: DAY_SECONDS,
     retry: { limit: MAX_RUNS, delay: 2, maxDelay: 30 },
     async run({ migrationId }, { signal, log, enqueue }) {

@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { KEEP_DAYS } from '../mail-credentials/limits.ts'
 import type { Db } from '../store/database.ts'
+import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import { changeNotification } from '../store/changes.ts'
 import { notifyAll, type Notification } from '../store/notifications.ts'
 import type { Administrator } from '../net/imap/connection/sign-in.ts'
@@ -291,7 +292,7 @@ function selectMigrations(db: Db) {
         select q.id, q.queued_at,
           row_number() over (partition by q.workspace_id order by q.queued_at, q.id) + (
             select count(*) from migration r where r.workspace_id = q.workspace_id and r.status = 'running') as turn
-        from migration q where q.status = 'pending')
+        from migration q where q.status = 'pending' and not ${isInDeletedWorkspace('q.workspace_id')})
       select json_build_object(
         'position', count(*) filter (where (line.turn, line.queued_at, line.id) <= (own.turn, own.queued_at, own.id)),
         'totalInQueue', count(*)

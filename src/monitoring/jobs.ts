@@ -23,10 +23,10 @@ export function sweepJob(deps: HostCheckDeps): Job {
     uniqueBy: () => 'all',
     deadline: SWEEP_DEADLINE_SECONDS,
     retry: { limit: 0 },
-    async run(_data, { signal, log }) {
+    async run(_data, { signal, log, inWorkspace }) {
       const checked = await checkDueHosts(
         { ...deps, log },
-        signal,
+        { signal, inWorkspace },
         performance.now() + SWEEP_CLAIMS_FOR_MS,
       )
       if (checked > 0) log.debug({ checked }, 'hosts checked')

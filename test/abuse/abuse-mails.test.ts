@@ -12,6 +12,7 @@ import { mapResolver } from '../resolver.ts'
 import { itAlone } from '../scaled/alone.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+import { inLiveWorkspaces } from '../jobs/context.ts'
 
 const alone = itAlone('needs another origin of the registry')
 
@@ -132,7 +133,7 @@ const report = (ip: string, rest: object = {}) =>
 const setMode = async (mode: string) =>
   expect((await ask(alice, 'PUT', 'mails/settings', { mode })).status).toBe(200)
 
-const run = () => mailReports(deps, AbortSignal.timeout(30_000))
+const run = () => mailReports(deps, inLiveWorkspaces(AbortSignal.timeout(30_000)))
 
 type Mail = { id: string; recipient: string; state: string; reason: string; addresses: number; isTest: boolean } // prettier-ignore
 

@@ -18,6 +18,7 @@ import { startDovecot } from '../servers/dovecot.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
+import { inLiveWorkspaces } from '../jobs/context.ts'
 
 const RETURN_PATH = 'bounces@example.com'
 const KEY = 'the key of this test'
@@ -72,7 +73,7 @@ async function send(recipient: string, address: string): Promise<string> {
       values ($1, '2026-11-01', $2, '{ssh}', 3, now(), now(), $3)`,
     [alice.id, address, id],
   )
-  await mailReports(deps, AbortSignal.timeout(10_000))
+  await mailReports(deps, inLiveWorkspaces(AbortSignal.timeout(10_000)))
   return sink.senders.at(-1) ?? ''
 }
 

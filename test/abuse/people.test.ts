@@ -4,6 +4,7 @@ import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { DAY, HOUR, MINUTE, START } from './evidence.ts'
 import { startAbuse, type Person, type AbuseTest } from './module.ts'
+import { jobContext } from '../jobs/context.ts'
 
 type Made = { token: string; statsUrl: string; id: string }
 
@@ -124,10 +125,7 @@ describe('a report token', () => {
     expect(await shown()).toEqual([1, 1])
     await countedBefore(31, 7)
     const job = abuseJobs(portreeve).find(({ name }) => name === 'abuse.token-counts')
-    await job?.run(
-      {},
-      { signal: new AbortController().signal, attempt: 1, log, enqueue: async () => true },
-    )
+    await job?.run({}, jobContext({ log }))
     const { rows: stored } = await database.pool.query(
       `select listed_count, listed_counted_at > now() - interval '1 minute' as fresh from abuse_token where listed_count is not null`,
     )

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dropOldPartitions, ensurePartitions } from '../../src/abuse/intake/partitions.ts'
 import { abuseJobs, updateStandings } from '../../src/abuse/jobs.ts'
-import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { DAY, HOUR, MINUTE, START } from './evidence.ts'
 import { startAbuse, type AbuseTest } from './module.ts'
+import { jobContext } from '../jobs/context.ts'
 
 let database: FreshDatabase
 let portreeve: AbuseTest
@@ -85,12 +85,7 @@ describe('time', () => {
     )
     await database.pool.query("insert into abuse_rate values ('old', $1, 5)", [ago(3)])
     const [retention] = abuseJobs({ db: portreeve.db })
-    const context = {
-      signal: new AbortController().signal,
-      attempt: 1,
-      log: createLog('silent'),
-      enqueue: async () => true,
-    }
+    const context = jobContext()
     await retention?.run({}, context)
     await retention?.run({}, context)
     const { rows } = await database.pool.query(

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { cleanUpAccountsJob } from '../../src/accounts/jobs.ts'
-import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAccounts, type Person, type AccountsTest } from './module.ts'
+import { jobContext } from '../jobs/context.ts'
 
 let database: FreshDatabase
 let portreeve: AccountsTest
@@ -43,13 +43,7 @@ it('deletes expired rows only, and keeps valid sessions', async () => {
     ])
     .execute()
 
-  const context = {
-    signal: new AbortController().signal,
-    attempt: 1,
-    log: createLog('silent'),
-    enqueue: async () => true,
-  }
-  await cleanUpAccountsJob({ db }).run({}, context)
+  await cleanUpAccountsJob({ db }).run({}, jobContext())
 
   expect(await db.selectFrom('session').select('id').execute()).toHaveLength(1)
   expect(await db.selectFrom('verification').select('identifier').execute()).toEqual([

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { issueToken } from '../../src/abuse/tokens/tokens.ts'
 import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import { insertShared } from '../../src/diagnostics/store.ts'
 import { createLog } from '../../src/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { SERVICE_KEY, sharedService, type Person, type TestService } from '../service.ts'
 import { browserOf } from './sessions.ts'
 
@@ -112,5 +115,72 @@ describe('in every other instance', () => {
       await expect.poll(() => askOther(token), AT_ONCE).toEqual([401, 'unauthenticated'])
     for (const stream of ended) await expect.poll(() => stream.hasEnded, AT_ONCE).toBe(true)
     expect(await askOther(owner.token)).toEqual([200])
+  })
+
+  it('the tokens, keys and addresses of a deleted workspace end, and return with it', async () => {
+    const { ask, path, workspace } = await addTeam()
+    const { db, close } = openDatabase(portreeve.databaseUrl, { max: 1 })
+    const place = { workspaceId: workspace.id, label: '' }
+    const { token: report } = await issueToken(db, 'report', place)
+    const { token: key } = await issueToken(db, 'bouncer', place)
+    const shared = `${count}`.padStart(24, 'a')
+    const expiresAt = new Date(Date.now() + 3_600_000)
+    const row = { workspaceId: workspace.id, target: 'example.test', results: [], expiresAt }
+    await insertShared(db, { ...row, token: shared })
+    await close()
+    const created = await fetch(new URL('/api/webhook/endpoints', portreeve.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${workspace.token}`, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    const { endpoint } = (await created.json()) as { endpoint: { token: string } }
+    const basic = `Basic ${Buffer.from(`bouncer:${key}`).toString('base64')}`
+    const requests: [what: string, path: string, headers: Record<string, string>][] = [
+      ['API token', '/api/webhook/endpoints', { authorization: `Bearer ${workspace.token}` }],
+      ['statistics', `/api/v1/abuse/tokens/${report}`, {}],
+      ['AbuseIPDB', '/api/v2/check?ipAddress=9.9.9.9', { key: report, accept: 'application/json' }],
+      ['CrowdSec agent', '/v1/heartbeat', { authorization: `Bearer ${report}` }],
+      ['CrowdSec bouncer', '/v1/decisions/stream?startup=true', { 'x-api-key': key }],
+      ['fleet list', '/api/v1/abuse/fleet/list', { 'x-api-key': key }],
+      ['MISP', '/api/v1/abuse/fleet/misp/manifest.json', { authorization: basic }],
+      ['TAXII', '/taxii2/lists/collections/', { authorization: basic }],
+      ['webhook', `/webhooks/${endpoint.token}`, {}],
+      ['shared check', `/api/v1/shared-checks/${shared}`, {}],
+    ]
+    const statuses = async (of = [portreeve.url, other.url]) =>
+      Promise.all(
+        of.flatMap((url) =>
+          requests.map(async ([what, target, headers]) => {
+            const response = await fetch(new URL(target, url), { headers })
+            const text = await response.text()
+            // TAXII shows the shared collection to everyone.
+            return [what, what === 'TAXII' ? text.includes('Fleet list') : response.ok]
+          }),
+        ),
+      )
+    const all = (isOpen: boolean) => [...requests, ...requests].map(([what]) => [what, isOpen])
+    const stopFollowing = new AbortController()
+    streams.push(stopFollowing)
+    const following = await fetch(new URL('/api/v1/abuse/fleet/events', other.url), {
+      headers: { 'x-api-key': key },
+      signal: stopFollowing.signal,
+    })
+    expect(following.status).toBe(200)
+    expect(await statuses()).toEqual(all(true))
+
+    const gone = await ask(path, 'DELETE', { name: 'Second workspace' })
+    expect([200, 202]).toContain(gone.status)
+    await expect.poll(() => statuses(), AT_ONCE).toEqual(all(false))
+    // The stream ends by itself.
+    for await (const _ of following.body!);
+    const reported = await fetch(new URL('/api/v1/abuse/report', other.url), {
+      method: 'POST',
+      headers: { 'x-report-token': report, 'content-type': 'application/json' },
+      body: JSON.stringify({ ip: '9.9.9.9', service: 'ssh' }),
+    })
+    expect(await reported.json()).toHaveProperty('warning')
+
+    expect((await ask(`${path}/restore`, 'POST')).status).toBe(200)
+    await expect.poll(() => statuses(), AT_ONCE).toEqual(all(true))
   })
 })

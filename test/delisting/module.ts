@@ -17,6 +17,7 @@ import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 import { createBlocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { catalogue } from '../servers/blacklists.ts'
+import { jobContext } from '../jobs/context.ts'
 
 export type Answer = {
   status: 'listed' | 'clean' | 'unknown'
@@ -166,8 +167,7 @@ export async function startDelisting({
   createEventStreams(app)
 
   async function tend(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    for (const job of jobs)
-      await job.run({}, { signal, attempt: 1, log, enqueue: async () => true })
+    for (const job of jobs) await job.run({}, jobContext({ signal, log }))
   }
 
   async function nextAt(): Promise<Date | null> {

@@ -5,12 +5,12 @@ import { QUOTA_BYTES } from '../../src/accounts/own-data/quotas.ts'
 import { cleanUpSharedChecksJob } from '../../src/diagnostics/jobs.ts'
 import { readReceipt, writeReceipt } from '../../src/diagnostics/sharing/receipt.ts'
 import type { ResultWithReceipt } from '../../src/diagnostics/sharing/share-results.ts'
-import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startTestService, type TestService, type Person } from '../service.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { jobContext } from '../jobs/context.ts'
 
 let dns: DnsServer
 let lists: Rbldnsd
@@ -159,13 +159,7 @@ describe('a shared result', () => {
         (row) => row.token,
       )
     const before = await kept()
-    const context = {
-      signal: AbortSignal.timeout(5_000),
-      attempt: 1,
-      log: createLog('silent'),
-      enqueue: async () => true,
-    }
-    await cleanUpSharedChecksJob({ db: database.db }).run({}, context)
+    await cleanUpSharedChecksJob({ db: database.db }).run({}, jobContext())
     expect(await kept()).toEqual(before.filter((each) => each !== token))
     await database.close()
   })

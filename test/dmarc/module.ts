@@ -19,6 +19,7 @@ import { openNotifications } from '../../src/store/notifications.ts'
 import { freshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
 import { listenForTests } from '../scaled/instances.ts'
+import { jobContext } from '../jobs/context.ts'
 
 const SECRET_KEY = 'the key of the room in which reports are read'
 export const REPORT_DOMAIN = 'reports.portreeve.test'
@@ -155,7 +156,7 @@ export async function startDmarc({
       ask('reports', { token, body, type }),
     /** Runs a job once, as a worker would. */
     async run(name: string, signal = new AbortController().signal): Promise<void> {
-      const context = { signal, attempt: 1, log }
+      const context = jobContext({ signal, log })
       const run = async (job: Pick<Job, 'name'>, data: object) => {
         await dmarc.jobs.find((each) => each.name === job.name)?.run(data, { ...context, enqueue })
         return true

@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { deleteWorkspace, restoreWorkspace } from '../../src/accounts/workspaces/workspaces.ts'
 import { mapResolver } from '../resolver.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith, tlsReport } from './reports.ts'
@@ -53,6 +54,16 @@ describe('the SMTP server for reports', () => {
 
   const listOf = async (id: string) =>
     (await portreeve.ask(`domains/${id}/reports`, alice)).body.data
+
+  it('knows no address of a deleted workspace, until that is restored', async () => {
+    const { reportEmail } = await portreeve.addDomain(alice.token)
+    const mail = mailWith({ attachment: aggregate({ id: 'deleted' }) })
+    const send = () => swaks(portreeve.smtpPort, reportEmail, mail)
+    await deleteWorkspace(portreeve.db, alice.id, 'Alice', null)
+    expect((await send()).transcript).toContain('550 5.1.1')
+    await restoreWorkspace(portreeve.db, alice.id, null)
+    expect((await send()).code).toBe(0)
+  })
 
   it('accepts a report by email and shows it at once in the list and the summary', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)

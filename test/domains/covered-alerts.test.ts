@@ -12,6 +12,7 @@ import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startLists } from '../servers/blacklists.ts'
 import { domainZones, registeredUntil } from './check-with.ts'
+import { inLiveWorkspaces } from '../jobs/context.ts'
 
 const IP = '8.8.4.4'
 const SPAMCOP = 'bl.spamcop.net'
@@ -73,7 +74,8 @@ async function checkTwice(): Promise<void> {
       .updateTable('watchedDomain')
       .set({ states, checkDueAt: new Date(0) })
       .execute()
-    await checkDueDomains({ db, depsOf, log: createLog('silent') }, AbortSignal.timeout(60_000))
+    const { signal, ...live } = inLiveWorkspaces(AbortSignal.timeout(60_000))
+    await checkDueDomains({ db, depsOf, log: createLog('silent'), ...live }, signal)
   }
 }
 

@@ -18,6 +18,7 @@ import { startDns, type DnsServer } from '../servers/dns.ts'
 import { open } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { registeredUntil, startAllLists } from './check-with.ts'
+import { inLiveWorkspaces } from '../jobs/context.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -69,11 +70,10 @@ function depsOf(): DomainDeps {
   }
 }
 
-const run = () =>
-  checkDueDomains(
-    { db: database.db, depsOf, log: createLog('silent') },
-    AbortSignal.timeout(60_000),
-  )
+const run = () => {
+  const { signal, ...live } = inLiveWorkspaces(AbortSignal.timeout(60_000))
+  return checkDueDomains({ db: database.db, depsOf, log: createLog('silent'), ...live }, signal)
+}
 
 /** As if the last check had been some minutes ago, and the next one were due. */
 async function letTimePass(minutes: number): Promise<void> {

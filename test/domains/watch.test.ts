@@ -10,6 +10,7 @@ import { startTestService, type Person, type TestService } from '../service.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startAllLists } from './check-with.ts'
+import { inLiveWorkspaces } from '../jobs/context.ts'
 
 let dns: DnsServer
 let lists: Rbldnsd
@@ -243,12 +244,11 @@ describe('whether a domain is watched', () => {
 
 describe('the history of a domain', () => {
   const MINUTES = 60_000
-  const sweep = (minutes: number) =>
-    sweepDomains(
-      { db: database.db, resolver: createResolver({ servers: [dns] }) },
-      AbortSignal.timeout(20_000),
-      new Date(Date.now() + minutes * MINUTES),
-    )
+  const sweep = (minutes: number) => {
+    const { signal, ...live } = inLiveWorkspaces(AbortSignal.timeout(20_000))
+    const deps = { db: database.db, resolver: createResolver({ servers: [dns] }), ...live }
+    return sweepDomains(deps, signal, new Date(Date.now() + minutes * MINUTES))
+  }
   const historyOf = async (token: string) =>
     (await ask<DomainHistory>('domains/example.com/history', token)).body.data
 

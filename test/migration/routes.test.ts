@@ -9,6 +9,7 @@ import {
   onTestFinished,
   vi,
 } from 'vitest'
+import { deleteWorkspace, restoreWorkspace } from '../../src/accounts/workspaces/workspaces.ts'
 import type { Plan } from '../../src/config.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startDovecot } from '../servers/dovecot.ts'
@@ -443,6 +444,47 @@ describe('migrations over HTTP', () => {
       read(accountOn(from.port)),
     ])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+  })
+
+  it('is interrupted when its workspace is deleted, and continues after the restore', async () => {
+    slow.roundTrip = 400
+    const destination = await newDestination(slow.port)
+    const { body } = await post('migrate', { source: source(), destination, folders: ['INBOX'] })
+    const id = body['migrationId'] as unknown as string
+    await ends(id, 'running')
+    const { rows: names } = await fresh.pool.query('select name from workspace where id = $1', [
+      alice.id,
+    ])
+    await deleteWorkspace(fresh.db, alice.id, names[0].name, null)
+    const held = async () => {
+      const { rows } = await fresh.pool.query(
+        `select status, alive_at, j.state, j.start_after = w.delete_after as is_held
+        from migration m join workspace w on w.id = m.workspace_id
+        join pgboss.job j on j.name = 'migration.run' and j.data ->> 'migrationId' = m.id::text
+        where m.id = $1`,
+        [id],
+      )
+      return rows[0]
+    }
+    const waiting = { status: 'pending', alive_at: null, state: 'retry', is_held: true }
+    await vi.waitFor(async () => expect(await held()).toEqual(waiting), { timeout: 10_000 })
+    await vi.waitFor(() => expect(slow.open()).toBe(0), { timeout: 5_000 })
+    // It takes no place in the queue of others.
+    const others = await post(
+      'migrate',
+      {
+        source: source(),
+        destination: await newDestination(),
+        folders: ['INBOX'],
+      },
+      bob,
+    )
+    expect(others.body['queue']).toMatchObject({ totalInQueue: 1 })
+    slow.roundTrip = 0
+    await restoreWorkspace(fresh.db, alice.id, null)
+    await ends(id, 'completed', 30_000)
+    const there = await read(accountOn(to.port, destination.user))
+    expect(contents(there['INBOX'])).toHaveLength(12)
   })
 
   it('lists messages that were not copied, and retries only those on request', async () => {

@@ -9,6 +9,7 @@ import { startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { until } from '../alerts/module.ts'
 import { NEVER, startMonitoring, type Host, type MonitoringTest } from './module.ts'
+import { inLiveWorkspaces } from '../jobs/context.ts'
 
 let lists: Rbldnsd
 let database: FreshDatabase
@@ -117,7 +118,7 @@ describe('hosts of several accounts', () => {
       intervals: NEVER,
       waitForTurn: createRateLimiter(0),
     } as const
-    const sweeping = checkDueHosts(deps, stop.signal)
+    const sweeping = checkDueHosts(deps, inLiveWorkspaces(stop.signal))
     await until(
       () => asked,
       (count) => count > 0,

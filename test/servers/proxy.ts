@@ -13,7 +13,10 @@ export type Proxy = {
   cut(): void
   /** What passed so far, all connections after one another, if it is recorded. */
   recorded(direction: Direction): Buffer
+  /** How many there were so far. */
   connections(): number
+  /** Sockets that are open, two for each connection. */
+  open(): number
   close(): Promise<void>
 }
 
@@ -85,6 +88,7 @@ export async function startProxy(
     cut: () => sockets.forEach((socket) => socket.destroy()),
     recorded: (direction) => Buffer.concat(traffic[direction]),
     connections: () => connections,
+    open: () => sockets.size,
     async close() {
       proxy.cut()
       server.close()

@@ -32,7 +32,7 @@ describe('bytes that are no request', () => {
     const kept: CapturedRequest[] = []
     const warnings: unknown[] = []
     const deps = {
-      endpoints: { get: () => ({ id: 'e' }), find: async () => undefined } as never,
+      endpoints: { find: async () => ({ id: 'e' }) } as never,
       commits: {
         add: async (row: CapturedRequest) => {
           kept.push(row)

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLog } from '../../src/log.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
@@ -7,6 +6,7 @@ import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import type { Person } from '../service.ts'
 import { startWebhooks, type Answer, type Endpoint, type WebhooksTest } from './module.ts'
+import { jobContext } from '../jobs/context.ts'
 
 let portreeve: WebhooksTest
 let database: Database
@@ -455,15 +455,7 @@ describe('captured requests', () => {
       quotas: CAPTURE_QUOTAS,
       raise: async () => {},
     })
-    await job.run(
-      {},
-      {
-        signal: new AbortController().signal,
-        attempt: 1,
-        log: createLog('silent'),
-        enqueue: async () => true,
-      },
-    )
+    await job.run({}, jobContext())
     expect((await portreeve.captured(endpoint, 2)).map(({ path }) => path)).toEqual(['/3', '/2'])
   })
 })

@@ -12,6 +12,7 @@ import { newUuidBytes } from '../../src/store/uuid.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { addAccount, passwordOf } from '../people.ts'
+import { jobContext } from '../jobs/context.ts'
 
 const LIMIT = 100_000
 const QUOTAS: CaptureQuotas = {
@@ -218,11 +219,7 @@ describe('an account beyond its quota', () => {
     await expect.poll(() => usageOf(account), { timeout: 10_000 }).toBeLessThanOrEqual(LIMIT)
     await trimming.close()
     await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/later/${index}`)))
-    const { signal } = new AbortController()
-    await webhookCleanUpJob(deps()).run(
-      {},
-      { signal, attempt: 1, log: createLog('silent'), enqueue: async () => true },
-    )
+    await webhookCleanUpJob(deps()).run({}, jobContext())
     expect(await usageOf(account)).toBeLessThanOrEqual(LIMIT)
     expect((await pathsOf(endpoint)).every((path) => path.startsWith('/later/'))).toBe(true)
   })

@@ -11,7 +11,7 @@ export function mailReportsJob(deps: AbuseMailDeps): Job {
     uniqueBy: () => 'all',
     deadline: 900,
     retry: { limit: 0 },
-    run: (_data, { signal }) => mailReports(deps, signal),
+    run: (_data, context) => mailReports(deps, context),
   })
 }
 

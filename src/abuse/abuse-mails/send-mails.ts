@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
+import type { InWorkspace } from '../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import type { Logger } from '../../log.ts'
 import { mayHaveBeenAccepted } from '../../net/handover.ts'
 import { sendMail, type Relay } from '../../net/smtp.ts'
@@ -55,10 +57,13 @@ const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 const startOfDay = (at: number) => Math.floor(at / DAY_MS) * DAY_MS
 
 /** Prepares the emails about days that are over, and sends those that are due. */
-export async function mailReports(deps: AbuseMailDeps, signal: AbortSignal): Promise<void> {
+export async function mailReports(
+  deps: AbuseMailDeps,
+  { signal, inWorkspace }: { signal: AbortSignal; inWorkspace: InWorkspace },
+): Promise<void> {
   if (!deps.mailRelay) return
   await recoverMails(deps.db, new Date(deps.clock()))
-  await prepareMails(deps, createContacts(deps), signal)
+  await prepareMails(deps, createContacts(deps), { signal, inWorkspace })
   while (!signal.aborted) {
     const now = deps.clock()
     const times = { now: new Date(now), dayStart: new Date(startOfDay(now)) }
@@ -73,7 +78,7 @@ export async function mailReports(deps: AbuseMailDeps, signal: AbortSignal): Pro
 async function prepareMails(
   { db, clock }: AbuseMailDeps,
   contacts: Contacts,
-  signal: AbortSignal,
+  { signal, inWorkspace }: { signal: AbortSignal; inWorkspace: InWorkspace },
 ): Promise<void> {
   const now = clock()
   const days = { before: dayOf(now), after: dayOf(now - REPORT_LIFETIME_MS) }
@@ -83,8 +88,12 @@ async function prepareMails(
     if (page.length === 0) return
     for (const report of page) {
       if (except.includes(report.address)) continue
-      const contact = await contacts.find(report.address, signal)
+      const contact = await inWorkspace(report.workspaceId, (own) =>
+        contacts.find(report.address, own),
+      ).catch(skipDeleted)
       if (signal.aborted) return
+      // The next page lacks the reports of a workspace that was deleted meanwhile.
+      if (contact === 'deleted') break
       if (contact === null) {
         except.push(report.address)
         if (except.length >= MAX_FAILED_LOOKUPS) return
@@ -99,6 +108,11 @@ async function prepareMails(
           .execute((trx) => assignReport(trx, report, { recipient, network, at }))
     }
   }
+}
+
+function skipDeleted(error: unknown): 'deleted' {
+  if (error instanceof WorkspaceDeleted) return 'deleted'
+  throw error
 }
 
 export function optOutUrlOf(

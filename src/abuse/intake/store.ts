@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AttackerNetwork } from '../reputation/attacker-network.ts'
 import type { Refutation } from '../reputation/store.ts'
@@ -57,6 +58,7 @@ export async function findForGroup(
       (select coalesce(json_agg(known), '[]') from (
         select encode(hash, 'hex') as hash, id, label, workspace_id as "workspaceId" from abuse_token
         where hash in (select decode(given, 'hex') from unnest(${asked.tokens}::text[]) as given)
+          and not ${isInDeletedWorkspace('workspace_id')}
       ) as known) as tokens`
   const rows = await executePrepared('abuse.find', query, store)
   const { addresses, usages, listed, tokens } = rows[0] as FoundRow

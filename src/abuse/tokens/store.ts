@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 
 export type TokenRow = { id: string; label: string; lastFour: string; createdAt: Date }
 
@@ -129,11 +130,13 @@ export async function deleteToken(
   return row !== undefined
 }
 
+/** Finds a token, unless its workspace is deleted. */
 export async function findToken(db: Db, hash: Buffer): Promise<string | undefined> {
   const row = await db
     .selectFrom('abuseToken')
     .select('id')
     .where('hash', '=', hash)
+    .where((eb) => eb.not(isInDeletedWorkspace('abuseToken.workspaceId')))
     .executeTakeFirst()
   return row?.id
 }
@@ -151,11 +154,10 @@ export async function findTokenWith(
 ): Promise<TokenOwner | undefined> {
   return db
     .selectFrom('abuseToken')
-    .innerJoin('workspace', 'workspace.id', 'abuseToken.workspaceId')
-    .select(['abuseToken.id', 'abuseToken.label', 'abuseToken.workspaceId'])
-    .where('abuseToken.hash', '=', hash)
-    .where(`abuseToken.${right}`, '=', true)
-    .where('workspace.deleteAfter', 'is', null)
+    .select(['id', 'label', 'workspaceId'])
+    .where('hash', '=', hash)
+    .where(right, '=', true)
+    .where((eb) => eb.not(isInDeletedWorkspace('abuseToken.workspaceId')))
     .executeTakeFirst()
 }
 

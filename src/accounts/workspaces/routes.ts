@@ -91,7 +91,7 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
         tags,
         security,
         description:
-          'Requires an owner, a recent sign-in and the name of the workspace. All members lose access at once, and no alerts are sent. An owner can restore the workspace within 7 days; then all its data is deleted.',
+          'Requires an owner, a recent sign-in and the name of the workspace. All members, tokens and keys lose access at once, webhook endpoints and report addresses stop, and background work ends. An owner can restore the workspace within 7 days; then all its data is deleted.',
         params: workspaceParams,
         body: WorkspaceDeletion,
         response: responses(Success(Type.Object({ deleteAfter: Timestamp }))),

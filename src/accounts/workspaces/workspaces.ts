@@ -2,6 +2,8 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import { isAtLeast, type Role } from '../../http/access.ts'
+import { releaseHeldJobs } from '../../jobs/held-jobs.ts'
+import { notifyDeletionChange } from '../../store/deleted-workspaces.ts'
 import type { DB } from '../../store/tables.ts'
 import { notifyAccountChange } from '../account-changes.ts'
 import { isPlainText, NAME_LENGTH } from '../shapes.ts'
@@ -102,8 +104,9 @@ export async function setWorkspacePlan(
 }
 
 /**
- * Deletes a workspace. Its members lose access at once; its data is kept for 7 days, in which an
- * owner can restore it. A member without another workspace gets a new one.
+ * Deletes a workspace. Its members, tokens and keys lose access and its background work ends at
+ * once; its data is kept for 7 days, in which an owner can restore it. A member without another
+ * workspace gets a new one.
  * @returns when the data will be deleted
  * @throws Fault `invalid_request` when the name is wrong, `not_found`, `forbidden`; `conflict` when
  *   the account that created it has too many deleted workspaces, or when members changed meanwhile
@@ -127,13 +130,14 @@ export async function deleteWorkspace(
       await ensureWorkspace(trx, account)
       await notifyAccountChange(trx, account.id)
     }
+    await notifyDeletionChange(trx, { workspaceId, isDeleted: true })
     await notifyWorkspaceChange(trx, workspaceId)
     return deleteAfter
   })
 }
 
 /**
- * Restores a deleted workspace with its data, members and API tokens.
+ * Restores a deleted workspace with its data, members, tokens and background work.
  * @throws Fault `not_found` also when it is not the actor’s, `forbidden`; `conflict` when it is not
  *   deleted
  */
@@ -153,6 +157,8 @@ export async function restoreWorkspace(
     await updateWorkspace(trx, workspaceId, { deleteAfter: null })
     for (const { accountId } of await listMembers(trx, workspaceId))
       await notifyAccountChange(trx, accountId)
+    await releaseHeldJobs(trx, workspaceId)
+    await notifyDeletionChange(trx, { workspaceId, isDeleted: false })
     await notifyWorkspaceChange(trx, workspaceId)
   })
 }

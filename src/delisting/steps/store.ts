@@ -137,7 +137,7 @@ export async function updateStep(
     .execute()
 }
 
-export type DueStep = { id: string; zone: string; ip: string }
+export type DueStep = { id: string; zone: string; ip: string; workspaceId: string }
 
 /** Claims steps that are due, the longest due first. */
 export async function claimDueSteps(
@@ -160,7 +160,7 @@ export async function claimDueSteps(
         order by d.turn, d.next_at limit ${limit})
         and next_at <= ${now} and (leased_until is null or leased_until <= ${now})
       for update skip locked)
-    returning s.id, s.zone, p.ip`.execute(db)
+    returning s.id, s.zone, p.ip, p.workspace_id`.execute(db)
   return rows
 }
 
@@ -183,10 +183,12 @@ export async function countOthersOpen(
 export async function listUnnotified(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('delistingStep')
+    .innerJoin('delistingProcess', 'delistingProcess.id', 'processId')
     .select('processId')
     .distinct()
     .where('needs', 'is not', null)
     .where('needsTold', '=', false)
+    .where((eb) => eb.not(isInDeletedWorkspace('delistingProcess.workspaceId')))
     .execute()
   return rows.map(({ processId }) => processId)
 }

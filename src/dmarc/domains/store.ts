@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 
 export type VerifiedBy = 'txt' | 'rua'
 
@@ -123,8 +124,13 @@ export async function findDomainByName(
   return (await rows.executeTakeFirst()) as DomainRow | undefined
 }
 
+/** The domain of a report address, unless its workspace is deleted. */
 export async function findDomainByMailbox(db: Db, mailbox: string): Promise<DomainRow | undefined> {
-  const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('mailbox', '=', mailbox)
+  const rows = db
+    .selectFrom('dmarcDomain')
+    .select(DOMAIN)
+    .where('mailbox', '=', mailbox)
+    .where((eb) => eb.not(isInDeletedWorkspace('dmarcDomain.workspaceId')))
   return (await rows.executeTakeFirst()) as DomainRow | undefined
 }
 
@@ -210,6 +216,7 @@ export async function listUnchecked(db: Db, before: Date, limit: number): Promis
         eb('createdAt', '>', sql<Date>`now() - interval '30 days'`),
       ]),
     )
+    .where((eb) => eb.not(isInDeletedWorkspace('dmarcDomain.workspaceId')))
   return (await rows.orderBy('id').limit(limit).execute()) as DomainRow[]
 }
 

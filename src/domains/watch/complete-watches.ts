@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.ts'
-import { defineJob, type Enqueue, type Job } from '../../jobs/job.ts'
-import type { Logger } from '../../log.ts'
+import { defineJob, type Job, type JobContext } from '../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { parseDomain } from '../check-domain.ts'
 import { MAX_COMPLETED_WATCHES, PARALLEL_WATCHES } from '../limits.ts'
@@ -22,28 +22,28 @@ export function completeWatchesJob(deps: CompleteDeps): Job {
     concurrency: 1,
     uniqueBy: () => 'all',
     retry: { limit: 0 },
-    async run(_data, { signal, log, enqueue }) {
-      const done = await completeWatches(deps, { signal, log, enqueue })
-      if (done > 0) log.debug({ done }, 'watches of imported domains completed')
+    async run(_data, context) {
+      const done = await completeWatches(deps, context)
+      if (done > 0) context.log.debug({ done }, 'watches of imported domains completed')
     },
   })
 }
 
-type RunContext = { signal: AbortSignal; log: Logger; enqueue: Enqueue }
+type RunContext = Pick<JobContext, 'signal' | 'log' | 'enqueue' | 'inWorkspace'>
 
 /** @returns how many domains were tried */
 export async function completeWatches(
   { monitoring, ...deps }: CompleteDeps,
-  { signal, log, enqueue }: RunContext,
+  { enqueue, ...context }: RunContext,
 ): Promise<number> {
   const own: WatchDeps = { ...deps, monitoring: { ...monitoring, queue: { enqueue } } }
   const tried: string[] = []
-  while (!signal.aborted && tried.length < MAX_COMPLETED_WATCHES) {
+  while (!context.signal.aborted && tried.length < MAX_COMPLETED_WATCHES) {
     // A few at a time, one of each workspace in turn: a long import lets others go between.
     const rows = await listIncomplete(deps.db, tried, PARALLEL_WATCHES)
     if (rows.length === 0) break
     tried.push(...rows.map(({ id }) => id))
-    await Promise.all(rows.map((row) => completeWatch(own, row, { signal, log })))
+    await Promise.all(rows.map((row) => completeWatch(own, row, context)))
   }
   return tried.length
 }
@@ -51,12 +51,14 @@ export async function completeWatches(
 async function completeWatch(
   deps: WatchDeps,
   { workspaceId, domain }: WatchedDomainRow,
-  { signal, log }: Pick<RunContext, 'signal' | 'log'>,
+  { signal, log, inWorkspace }: Omit<RunContext, 'enqueue'>,
 ): Promise<void> {
   try {
-    await watchDomain(deps, workspaceId, parseDomain(domain), signal, { onlyIfWatched: true })
+    await inWorkspace(workspaceId, (own) =>
+      watchDomain(deps, workspaceId, parseDomain(domain), own, { onlyIfWatched: true }),
+    )
   } catch (error) {
-    if (signal.aborted) return
+    if (signal.aborted || error instanceof WorkspaceDeleted) return
     if (!(error instanceof Fault))
       return log.warn({ err: error, domain }, 'the watch of a domain could not be completed')
     if (await saveFailure(deps.db, workspaceId, { domain, sentence: error.message }))

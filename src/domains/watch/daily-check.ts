@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { messageOf } from '../../errors.ts'
-import { defineJob, type Job } from '../../jobs/job.ts'
+import { defineJob, type InWorkspace, type Job } from '../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import type { Logger } from '../../log.ts'
 import type { DB } from '../../store/tables.ts'
 import { checkDomain } from '../check-domain.ts'
@@ -22,13 +23,14 @@ export type DailyCheckDeps = {
   /** What a check for this workspace needs. */
   depsOf: (workspaceId: string) => DomainDeps
   log: Logger
+  inWorkspace: InWorkspace
 }
 
 /**
  * Checks watched domains as a whole, each once a day. Up to two runs share the domains by leases,
  * so an instance that is killed delays its domains by minutes.
  */
-export function checkDomainsJob(deps: Omit<DailyCheckDeps, 'log'>): Job {
+export function checkDomainsJob(deps: Omit<DailyCheckDeps, 'log' | 'inWorkspace'>): Job {
   return defineJob({
     name: 'domains.check',
     schedule: '* * * * *',
@@ -36,9 +38,9 @@ export function checkDomainsJob(deps: Omit<DailyCheckDeps, 'log'>): Job {
     uniqueBy: () => 'all',
     deadline: CHECK_RUN_SECONDS,
     retry: { limit: 0 },
-    async run(_data, { signal, log }) {
+    async run(_data, { signal, log, inWorkspace }) {
       const until = performance.now() + CHECK_CLAIMS_FOR_MS
-      const checked = await checkDueDomains({ ...deps, log }, signal, until)
+      const checked = await checkDueDomains({ ...deps, log, inWorkspace }, signal, until)
       if (checked > 0) log.debug({ checked }, 'watched domains checked')
     },
   })
@@ -71,16 +73,19 @@ export async function checkDueDomains(
 /** The failure of one domain must not stop the others: it is checked again in an hour. */
 async function checkOne(
   { id, workspaceId, domain }: WatchedDomainRow,
-  { db, depsOf, log }: DailyCheckDeps,
+  { db, depsOf, log, inWorkspace }: DailyCheckDeps,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const deps = depsOf(workspaceId)
-    const report = await checkDomain(domain, deps, signal)
-    // An aborted check has lines that are unknown for no reason of the domain.
-    if (signal.aborted) return
-    await recordCheck(db, workspaceId, report, await expiryOf(report, deps, signal))
+    await inWorkspace(workspaceId, async (own) => {
+      const deps = depsOf(workspaceId)
+      const report = await checkDomain(domain, deps, own)
+      // An aborted check has lines that are unknown for no reason of the domain.
+      own.throwIfAborted()
+      await recordCheck(db, workspaceId, report, await expiryOf(report, deps, own))
+    })
   } catch (error) {
+    if (error instanceof WorkspaceDeleted) return await postponeCheck(db, id, new Date())
     if (signal.aborted) return
     log.warn({ domainId: id }, `a watched domain could not be checked: ${messageOf(error)}`)
     await postponeCheck(db, id, new Date(Date.now() + FAILED_CHECK_RETRY_MS))

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
-import { defineJob, type Job } from '../../jobs/job.ts'
+import { defineJob, type InWorkspace, type Job } from '../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
@@ -20,18 +21,18 @@ import {
   type WatchedDomainRow,
 } from './store.ts'
 
-type SweepDeps = { db: Kysely<DB>; resolver: Resolver }
+type SweepDeps = { db: Kysely<DB>; resolver: Resolver; inWorkspace: InWorkspace }
 
 /** Checks the records of watched domains every 15 minutes; one sweep in the whole installation. */
-export function sweepDomainsJob(deps: SweepDeps): Job {
+export function sweepDomainsJob(deps: Omit<SweepDeps, 'inWorkspace'>): Job {
   return defineJob({
     name: 'domains.sweep',
     schedule: '*/15 * * * *',
     concurrency: 1,
     uniqueBy: () => 'all',
     retry: { limit: 0 },
-    async run(_data, { signal, log }) {
-      const checked = await sweepDomains(deps, signal)
+    async run(_data, { signal, log, inWorkspace }) {
+      const checked = await sweepDomains({ ...deps, inWorkspace }, signal)
       if (checked > 0) log.debug({ checked }, 'records of watched domains checked')
     },
   })
@@ -65,7 +66,21 @@ export async function sweepDomains(
   return due.length
 }
 
+/** The records of a workspace that is deleted meanwhile are read after its restore. */
 async function checkRecords(
+  row: WatchedDomainRow,
+  deps: SweepDeps,
+  signal: AbortSignal,
+  now: Date,
+): Promise<void> {
+  try {
+    await deps.inWorkspace(row.workspaceId, (own) => compareStored(row, deps, own, now))
+  } catch (error) {
+    if (!(error instanceof WorkspaceDeleted) && !signal.aborted) throw error
+  }
+}
+
+async function compareStored(
   { id, workspaceId, domain, records: known }: WatchedDomainRow,
   { db, resolver }: SweepDeps,
   signal: AbortSignal,
@@ -73,7 +88,7 @@ async function checkRecords(
 ): Promise<void> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(RECORDS_TIMEOUT_MS)])
   const read = await readRecords(domain, resolver, patience)
-  if (signal.aborted) return
+  signal.throwIfAborted()
   const { records, events } = compareRecords(known, read, now)
   await db.transaction().execute(async (trx) => {
     await saveRecords(trx, id, records, now)

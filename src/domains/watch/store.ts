@@ -87,7 +87,8 @@ export async function listIncomplete(
     select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, labels, created_at
     from (
       select *, row_number() over (partition by workspace_id order by id) as turn
-      from watched_domain where hosts = '{}' and id <> all(${tried})) as incomplete
+      from watched_domain where hosts = '{}' and id <> all(${tried})
+        and not ${isInDeletedWorkspace('workspace_id')}) as incomplete
     order by turn, id limit ${limit}`.execute(db)
   return rows
 }
@@ -270,7 +271,8 @@ export async function listDue(db: Db, since: Date, limit: number): Promise<Watch
     select id, workspace_id, domain, hosts, records, records_at, state, sentence, stages, checked_at, states, check_due_at, labels, created_at
     from (
       select *, row_number() over (partition by workspace_id order by records_at nulls first, id) as turn
-      from watched_domain where records_at is null or records_at < ${since}) as due
+      from watched_domain where (records_at is null or records_at < ${since})
+        and not ${isInDeletedWorkspace('workspace_id')}) as due
     order by turn, records_at nulls first, id limit ${limit}`.execute(db)
   return rows
 }

@@ -51,9 +51,12 @@ async function isAccepted(
 ): Promise<boolean> {
   if (!fingerprintOf(provider).equals(problem.fingerprint)) return true
   if (problem.isChecked) return false
+  const permissions = await listPermissions(deps.db, provider.id)
+  if (permissions.length === 0) return true
+  // Without one that may be used, the check waits.
+  const permission = permissions.find((each) => !each.isInDeletedWorkspace)
+  if (!permission) return false
   await markClientChecked(deps.db, provider.id)
-  const [permission] = await listPermissions(deps.db, provider.id)
-  if (!permission) return true
   try {
     return await probeClient(deps, permission)
   } catch (error) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { ProviderId } from '../providers.ts'
 
 /** A client of this service that an administrator has entered. */
@@ -140,14 +141,15 @@ export async function lockClientProblem(db: Db, ids: readonly string[]): Promise
   return rows.length > 0
 }
 
+/** A permission of a person at a provider. */
+export type Permission = { id: string; workspaceId: string; isInDeletedWorkspace: boolean }
+
 /** The permissions of persons at a provider, which its client uses. */
-export async function listPermissions(
-  db: Db,
-  provider: ProviderId,
-): Promise<{ id: string; workspaceId: string }[]> {
+export async function listPermissions(db: Db, provider: ProviderId): Promise<Permission[]> {
   return db
     .selectFrom('mailCredential')
     .select(['id', 'workspaceId'])
+    .select(isInDeletedWorkspace('mailCredential.workspaceId').as('isInDeletedWorkspace'))
     .where('provider', '=', provider)
     .where('kind', '=', 'person')
     .where('problem', 'is', null)

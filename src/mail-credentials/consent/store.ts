@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
 import type { ProviderId } from '../providers.ts'
 
@@ -85,7 +86,8 @@ export async function findConsent(
 /**
  * Claims the sign-in with a state for its answer, once over all instances.
  * @param hash of the state
- * @returns undefined when it has expired, was answered, or belongs to another session
+ * @returns undefined when it has expired, was answered, belongs to another session or a deleted
+ *   workspace
  */
 export async function claimConsent(
   db: Db,
@@ -100,6 +102,7 @@ export async function claimConsent(
     .where('sessionId', '=', sessionId)
     .where('answeredAt', 'is', null)
     .where(sql<boolean>`expires_at > now()`)
+    .where((eb) => eb.not(isInDeletedWorkspace('mailConsent.workspaceId')))
     .returning(COLUMNS)
     .executeTakeFirst()
   return row as ConsentRow | undefined
@@ -117,7 +120,8 @@ export async function isOfOwner(db: Db, hash: Buffer): Promise<boolean> {
 
 /**
  * Claims the sign-in of an owner for its answer, once over all instances.
- * @returns undefined when it has expired, was answered, or was begun in another browser
+ * @returns undefined when it has expired, was answered, was begun in another browser or for a deleted
+ *   workspace
  */
 export async function claimOwnersConsent(
   db: Db,
@@ -131,6 +135,7 @@ export async function claimOwnersConsent(
     .where('browserHash', '=', browserHash)
     .where('answeredAt', 'is', null)
     .where(sql<boolean>`expires_at > now()`)
+    .where((eb) => eb.not(isInDeletedWorkspace('mailConsent.workspaceId')))
     .returning(COLUMNS)
     .executeTakeFirst()
   return row as (ConsentRow & { ownerLinkId: string }) | undefined

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { changeNotification } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { notifyAll, type Notification } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { listBatchCredentials, releaseCredentials } from '../consent/store.ts'
@@ -327,6 +328,7 @@ export async function listIdleBatches(db: Db): Promise<Pick<BatchRow, 'id' | 'wo
       .selectFrom('migrationBatch as b')
       .select(['b.id', 'b.workspaceId'])
       .where('b.finishedAt', 'is', null)
+      .where((eb) => eb.not(isInDeletedWorkspace('b.workspaceId')))
       // A synchronization ends by itself.
       .where('b.syncMinutes', 'is', null)
       .where('b.usedAt', '<', sql<Date>`now() - make_interval(days => ${BATCH_LIMITS.idleDays})`)

@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
 import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
 import { releaseCredential } from '../../mail-credentials/store.ts'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** Whether a migration `m` uses a credential on either side. */
@@ -119,6 +120,7 @@ export async function listAbandoned(db: Db): Promise<{ id: string; workspaceId: 
     .select(['m.id', 'm.workspaceId'])
     .where('m.status', '=', 'paused')
     .where('m.batchId', 'is', null)
+    .where((eb) => eb.not(isInDeletedWorkspace('m.workspaceId')))
     .where(
       sql<SqlBool>`(coalesce(m.source ->> 'waitsForOwner', m.destination ->> 'waitsForOwner') = 'true'
         and m.queued_at < now() - make_interval(days => ${KEEP_DAYS.used})

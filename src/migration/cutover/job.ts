@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { messageOf } from '../../errors.ts'
 import { defineJob, type Enqueue, type Job } from '../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AuthoritativeDeps } from '../../net/dns-authoritative.ts'
@@ -43,7 +44,7 @@ export function cutoverJob(deps: CutoverJobDeps): Job {
     uniqueBy: () => 'all',
     schedule: '* * * * *',
     deadline: DEADLINE_SECONDS,
-    async run(_data, { enqueue, log, signal }) {
+    async run(_data, { enqueue, inWorkspace, log, signal }) {
       for (let checked = 0; checked < CUTOVER_LIMITS.checksPerRun && !signal.aborted;) {
         const claimedAt = new Date()
         const due = await claimDueCutovers(deps.db, CUTOVER_LIMITS.checksAtOnce)
@@ -52,9 +53,12 @@ export function cutoverJob(deps: CutoverJobDeps): Job {
         await Promise.all(
           due.map(async (cutover) => {
             try {
-              await checkCutover(cutover, deps, enqueue, signal)
+              await inWorkspace(cutover.workspaceId, (own) =>
+                checkCutover(cutover, deps, enqueue, own),
+              )
             } catch (error) {
-              log.warn({ err: error, cutoverId: cutover.id }, `a cut-over: ${messageOf(error)}`)
+              if (!(error instanceof WorkspaceDeleted))
+                log.warn({ err: error, cutoverId: cutover.id }, `a cut-over: ${messageOf(error)}`)
             }
             await releaseCutover(deps.db, cutover.id, claimedAt)
           }),
@@ -80,6 +84,8 @@ async function checkCutover(
       )
     : null
   await countArrivals(db, claimed)
+  // What was found until then may lack answers.
+  signal.throwIfAborted()
   await db.transaction().execute(async (trx) => {
     // In the order of other changes of a batch.
     await lockScheduling(trx)

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ProofLevel } from '../proof/document.ts'
 import type { DnsFacts } from './dns-facts.ts'
@@ -203,7 +204,7 @@ export async function claimDueCutovers(db: Db, limit: number): Promise<CutoverRo
     with due as (
       select id, row_number() over (partition by workspace_id order by next_check_at) as turn, next_check_at
       from migration_cutover where ended_at is null and next_check_at <= now()
-        and (claimed_until is null or claimed_until < now())
+        and (claimed_until is null or claimed_until < now()) and not ${isInDeletedWorkspace('workspace_id')}
       order by turn, next_check_at limit ${limit})
     update migration_cutover c set claimed_until = now() + make_interval(secs => ${CUTOVER_LIMITS.leaseSeconds})
     from due where c.id = due.id returning c.id`.execute(db)

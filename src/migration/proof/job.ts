@@ -53,6 +53,7 @@ export function proofJob(deps: ProofJobDeps): Job<ProofData> {
     schema: Type.Object({ migrationId: Type.String(), workspaceId: Type.String() }),
     concurrency: PROOF_LIMITS.concurrency,
     accountOf: ({ workspaceId }) => workspaceId,
+    workspaceOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ migrationId }) => migrationId,
     deadline: PROOF_LIMITS.deadlineSeconds,
     retry: { limit: MAX_RETRIES, delay: 2, maxDelay: 60 },

@@ -20,14 +20,14 @@ export function syncJob(deps: CheckDeps): Job {
     uniqueBy: () => 'all',
     schedule: '* * * * *',
     deadline: DEADLINE_SECONDS,
-    async run(_data, { enqueue, log, signal }) {
+    async run(_data, { enqueue, inWorkspace, log, signal }) {
       for (const { migrationId, workspaceId, batchId } of await listExpired(deps.db)) {
         await endSync(deps.db, workspaceId, migrationId)
         if (batchId !== null) await notifyBatch(deps.db, workspaceId, batchId)
       }
       await expireBatchSyncs(deps.db)
       const until = performance.now() + CLAIMS_SECONDS * SECOND_MS
-      await checkDueMailboxes(deps, { enqueue, log, signal, until })
+      await checkDueMailboxes(deps, { enqueue, inWorkspace, log, signal, until })
     },
   })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { SyncChanges } from '../engine/sync/pass.ts'
 import { SYNC_LIMITS } from './limits.ts'
 import type { SyncRow, SyncSettings } from './sync-row.ts'
@@ -202,6 +203,7 @@ export async function listExpired(
     .innerJoin('migration', 'migration.id', 'migrationId')
     .select(['migrationId', 'migrationSync.workspaceId', 'batchId'])
     .where('until', '<', sql<Date>`now()`)
+    .where((eb) => eb.not(isInDeletedWorkspace('migration.workspaceId')))
     .limit(1_000)
     .execute()
 }

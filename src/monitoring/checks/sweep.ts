@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
+import type { InWorkspace } from '../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import {
   CLAIM_BATCH,
   CLAIM_INTERVAL_MS,
@@ -18,7 +20,7 @@ import { claimDue, releaseHost, type ClaimedHost } from './store.ts'
  */
 export async function checkDueHosts(
   deps: HostCheckDeps,
-  signal: AbortSignal,
+  { signal, inWorkspace }: { signal: AbortSignal; inWorkspace: InWorkspace },
   until = Infinity,
 ): Promise<number> {
   let checked = 0
@@ -73,7 +75,7 @@ export async function checkDueHosts(
 
   async function work(): Promise<void> {
     for (let host = await next(); host && !signal.aborted; host = await next()) {
-      await checkSafely(host, deps, signal)
+      await checkSafely(host, deps, { signal, inWorkspace })
       count(host.workspaceId, -1)
       checked += 1
     }
@@ -85,15 +87,19 @@ export async function checkDueHosts(
   return checked
 }
 
-/** Contains the failure of one host: it stays due and is claimed again after its lease. */
+/**
+ * Contains the failure of one host: it stays due and is claimed again after its lease, or once its
+ * workspace is restored.
+ */
 async function checkSafely(
   host: ClaimedHost,
   deps: HostCheckDeps,
-  signal: AbortSignal,
+  { signal, inWorkspace }: { signal: AbortSignal; inWorkspace: InWorkspace },
 ): Promise<void> {
   try {
-    await checkHost(host, deps, signal)
+    await inWorkspace(host.workspaceId, (own) => checkHost(host, deps, own))
   } catch (error) {
+    if (error instanceof WorkspaceDeleted) return await releaseHost(deps.db, host)
     if (signal.aborted) return
     deps.onChecked?.('failed')
     deps.log.warn(

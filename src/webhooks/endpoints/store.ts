@@ -1,5 +1,6 @@
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { ALERT_SETTINGS, type AlertSettings } from '../alerts/store.ts'
 
 export type EndpointRow = {
@@ -101,7 +102,7 @@ export async function findEndpoint(
   return row as EncryptedEndpoint | undefined
 }
 
-/** Finds what a capture needs of an endpoint. */
+/** Finds what a capture needs of an endpoint, unless its workspace is deleted. */
 export async function findEndpointByToken(
   db: Db,
   token: string,
@@ -110,6 +111,7 @@ export async function findEndpointByToken(
     .selectFrom('webhookEndpoint')
     .select([...PLAIN, ...SECRETS])
     .where('token', '=', token)
+    .where((eb) => eb.not(isInDeletedWorkspace('webhookEndpoint.workspaceId')))
     .executeTakeFirst()
   return row as Omit<EncryptedEndpoint, 'alerts'> | undefined
 }

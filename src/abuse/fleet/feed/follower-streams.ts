@@ -3,6 +3,7 @@ import { Fault } from '../../../errors.ts'
 import { HEARTBEAT_MS } from '../../../http/events/event-streams.ts'
 import type { Logger } from '../../../log.ts'
 import type { Db } from '../../../store/database.ts'
+import { onDeletionChange } from '../../../store/deleted-workspaces.ts'
 import type { Notifications } from '../../../store/notifications.ts'
 import { TOKENS_CHANGED } from '../../tokens/tokens.ts'
 import type { SeenServer } from '../store.ts'
@@ -23,7 +24,8 @@ type Open = { stream: FollowerStream; token: TokenOwner; server: SeenServer }
 export type FollowerStreams = {
   /** @throws Fault `rate_limited` when there are too many */
   requireRoom(workspaceId: string): void
-  /** Streams the list from a cursor on, until the client disconnects or its token is revoked. */
+  /** Streams the list from a cursor on, until the client disconnects, or its token or
+   * workspace is deleted. */
   open(
     startResponse: () => ServerResponse,
     request: { token: TokenOwner; server: SeenServer; since: number | null },
@@ -43,6 +45,7 @@ export function createFollowerStreams(deps: {
   const open = new Set<Open>()
   const counts = new Map<string, number>()
   let beats = 0
+  let changes = 0
 
   function beat(): void {
     for (const { stream } of open) stream.sendHeartbeat()
@@ -62,7 +65,14 @@ export function createFollowerStreams(deps: {
   }
 
   const timer = setInterval(beat, HEARTBEAT_MS).unref()
-  const stops = [notifications.on(TOKENS_CHANGED, recheck), notifications.onReconnect(recheck)]
+  const onChange = () => {
+    changes += 1
+    recheck()
+  }
+  const stops = [
+    notifications.on(TOKENS_CHANGED, onChange),
+    onDeletionChange(notifications, onChange, onChange),
+  ]
 
   function requireRoom(workspaceId: string): void {
     if ((counts.get(workspaceId) ?? 0) < MAX_STREAMS_PER_WORKSPACE && open.size < MAX_STREAMS)
@@ -79,12 +89,15 @@ export function createFollowerStreams(deps: {
       requireRoom(workspaceId)
       counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1)
       try {
+        const before = changes
         // An error in the first read is an ordinary error response.
         const first = await feeds.read(workspaceId, since)
         const raw = startResponse()
         const entry = { stream: new FollowerStream(raw, feeds, workspaceId, first), token, server }
         open.add(entry)
         presence.seen(workspaceId, server)
+        // The token may have been revoked during the read.
+        if (changes !== before) recheck()
         await new Promise((resolve) => raw.once('close', resolve))
         entry.stream.end()
         open.delete(entry)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
 
 /** A banned address; `expiresAt` in milliseconds since 1970. */
 export type ListedAddress = {
@@ -71,10 +72,9 @@ export async function listValidTokens(db: Db, ids: string[]): Promise<Set<string
   if (ids.length === 0) return new Set()
   const rows = await db
     .selectFrom('abuseToken')
-    .innerJoin('workspace', 'workspace.id', 'abuseToken.workspaceId')
-    .select('abuseToken.id')
-    .where('abuseToken.id', 'in', ids)
-    .where('workspace.deleteAfter', 'is', null)
+    .select('id')
+    .where('id', 'in', ids)
+    .where((eb) => eb.not(isInDeletedWorkspace('abuseToken.workspaceId')))
     .execute()
   return new Set(rows.map(({ id }) => id))
 }

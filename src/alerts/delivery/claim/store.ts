@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
 import { CHANNEL, type ChannelRow } from '../../channels/channel.ts'
 import { escalatedAlert } from '../../rules/messages.ts'
 import type { AlertRow } from '../../store.ts'
@@ -76,6 +77,7 @@ async function takeMessage(
     with picked as (
       select m.id, m.channel_id from alert_message m join alert_channel c on c.id = m.channel_id
       where m.id = ${id} and m.state = 'waiting' and m.due_at <= now()
+        and not ${isInDeletedWorkspace('c.workspace_id')}
         and (not ${JSON.stringify(perMinute)}::jsonb ? c.type
           or ${tokensNow(perMinute)} >= 1
           and not exists (select from alert_message t where t.channel_id = c.id and t.state in ('sending', 'handed-over')))

@@ -47,7 +47,7 @@ export async function claimEscalation(db: Db, id: string): Promise<DueEscalation
       (select a.id from alert a where a.incident_id = i.id and a.phase <> 'resolved'
         order by a.id desc limit 1) as alert_id
     from alert_incident i left join alert_rule r on r.id = i.rule_id
-    where i.id = ${id} and i.escalates_at <= now()
+    where i.id = ${id} and i.escalates_at <= now() and not ${isInDeletedWorkspace('i.workspace_id')}
     for update of i skip locked`.execute(db)
   return rows[0]
 }

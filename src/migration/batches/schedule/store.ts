@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
 import type { SyncOptions } from '../../engine/sync/pass.ts'
 import type { AccountAddress } from '../../store.ts'
 import { ADVISORY_LOCKS } from '../../../store/advisory-locks.ts'
@@ -33,7 +34,7 @@ export async function lockScheduling(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.batchScheduling})`.execute(db)
 }
 
-/** Migrations of all workspaces that wait for a worker or run, also those of no batch. */
+/** Migrations of all workspaces that wait for a worker or run, also those of no batch. Held ones do not count. */
 export async function listOpenMigrations(
   db: Db,
 ): Promise<{ workspaceId: string; batchId: string | null; source: string; destination: string }[]> {
@@ -43,7 +44,9 @@ export async function listOpenMigrations(
     source: string
     destination: string
   }>`select workspace_id, batch_id, lower(source ->> 'host') as source, lower(destination ->> 'host') as destination
-    from migration where status in ('pending', 'running')`.execute(db)
+    from migration where status in ('pending', 'running') and not ${isInDeletedWorkspace('workspace_id')}`.execute(
+    db,
+  )
   return rows
 }
 
@@ -69,7 +72,7 @@ export async function listCandidates(
     where m.state = 'queued' and m.active_id is null and b.paused_at is null and b.finished_at is null
       and not (concat_ws(' ', b.id, m.source_host) = any(${sources}::text[]))
       and not (concat_ws(' ', b.id, m.destination_host) = any(${destinations}::text[]))
-      and not (b.workspace_id = any(${workspaces}::uuid[]))
+      and not (b.workspace_id = any(${workspaces}::uuid[])) and not ${isInDeletedWorkspace('b.workspace_id')}
       and (m.verified or not exists (select from batch_host h where h.batch_id = m.batch_id
         and h.host in (m.source_host, m.destination_host) and h.rejections >= ${BATCH_LIMITS.maxRejections}))
     order by row_number() over (partition by b.workspace_id order by m.queued_at, m.position), m.queued_at

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Fault, messageOf } from '../../../errors.ts'
-import type { Enqueue, Job } from '../../../jobs/job.ts'
+import type { Enqueue, InWorkspace, Job } from '../../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../../jobs/workspace-guard.ts'
 import type { Logger } from '../../../log.ts'
 import type { DB } from '../../../store/tables.ts'
 import { ConsentNeeded } from '../../../mail-credentials/access-token.ts'
@@ -40,11 +41,13 @@ export async function checkDueMailboxes(
   deps: CheckDeps,
   {
     enqueue,
+    inWorkspace,
     log,
     signal,
     until,
   }: {
     enqueue: Enqueue
+    inWorkspace: InWorkspace
     log: Logger
     signal: AbortSignal
     until: number
@@ -56,13 +59,16 @@ export async function checkDueMailboxes(
   let isDry = false
   async function check(mailbox: DueMailbox): Promise<void> {
     try {
-      await checkMailbox(mailbox, deps, enqueue, signal)
+      await inWorkspace(mailbox.workspaceId, (own) => checkMailbox(mailbox, deps, enqueue, own))
       if (mailbox.batchId !== null) batches.set(mailbox.batchId, mailbox.workspaceId)
       else await notifyMigration(deps.db, mailbox.workspaceId, mailbox.migrationId)
     } catch (error) {
-      log.warn({ err: error, migrationId: mailbox.migrationId }, 'a mailbox could not be checked')
+      const isDeleted = error instanceof WorkspaceDeleted
+      if (!isDeleted)
+        log.warn({ err: error, migrationId: mailbox.migrationId }, 'a mailbox could not be checked')
       // Otherwise it is claimed again after its lease.
-      if (signal.aborted) await releaseCheck(deps.db, mailbox.migrationId).catch(() => undefined)
+      if (signal.aborted || isDeleted)
+        await releaseCheck(deps.db, mailbox.migrationId).catch(() => undefined)
     }
   }
   while (!signal.aborted) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
+import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
 import type { AccountAddress } from '../../store.ts'
 import { SYNC_LIMITS } from '../limits.ts'
 import { NEXT_PASS } from '../store.ts'
@@ -36,6 +37,7 @@ const DUE = sql`
   left join batch_mailbox_secret bs on bs.mailbox_id = m.id
   left join migration_secret gs on gs.migration_id = g.id
   where s.next_at <= now() and (s.claimed_until is null or s.claimed_until < now())
+    and not ${isInDeletedWorkspace('s.workspace_id')}
     and g.status in ('completed', 'failed')
     and (g.batch_id is null or (m.active_id is null and m.state in ('in_sync', 'needs_attention')
       and b.paused_at is null and b.finished_at is null))`
@@ -54,7 +56,8 @@ export async function claimDue(
     with load as (
       select host, count(*)::int as number from (
         select unnest(${busy}::text[]) as host
-        union all select lower(source ->> 'host') from migration where status in ('pending', 'running')) one
+        union all select lower(source ->> 'host') from migration
+          where status in ('pending', 'running') and not ${isInDeletedWorkspace('workspace_id')}) one
       group by host),
     due as (
       select d.*, row_number() over (partition by d.source_host order by d.next_at) as host_turn,
