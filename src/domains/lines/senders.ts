@@ -26,14 +26,15 @@ async function checkSenders(context: DomainContext): Promise<LineResult> {
       state: 'warning',
       summary: 'Without an SPF record, the servers that may send are not known.',
     }
+  const senders = await context.senders()
+  const { networks, open, dependentTerms, failedTerms, ipv4Count } = senders
+  const evidence = networks.slice(0, MAX_SENDER_NETWORKS).map(evidenceOf)
   if (root.problem === 'several')
     return {
       state: 'warning',
       summary: `With ${root.texts.length} SPF records, SPF fails with permerror, so it permits no server.`,
+      evidence,
     }
-  const senders = await context.senders()
-  const { networks, open, dependentTerms, failedTerms, ipv4Count } = senders
-  const evidence = networks.slice(0, MAX_SENDER_NETWORKS).map(evidenceOf)
   const details = detailsOf(senders, truncated)
   const [first, ...others] = messagesOf(openAdvice(open))
   if (first !== undefined)

@@ -103,8 +103,8 @@ export function permittedSenders({ root }: SpfTree): Senders {
       failedTerms.push(node.via ?? node.domain)
     const { record } = node
     // An included record with an error permits no one, nor do several: the result is permerror.
-    if (!record || node.problem === 'several' || (via !== null && record.errors.length > 0))
-      return []
+    const isBroken = node.problem === 'several' || (record !== null && record.errors.length > 0)
+    if (!record || (via !== null && isBroken)) return []
     const terms = effectiveTerms(record)
     const children = new Map(
       terms.filter(leadsToRecord).map((term, index) => [term, node.children[index]]),
