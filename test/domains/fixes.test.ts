@@ -71,6 +71,11 @@ describe('the fix of a DMARC record', () => {
     ])
   })
 
+  it('raises a policy on trial to one on trial', async () => {
+    const fix = only(await dmarcFixes(['v=DMARC1; p=none; pct=10; rua=mailto:a@example.com']))
+    expect(fix.value).toBe('v=DMARC1; p=quarantine; pct=10; rua=mailto:a@example.com; t=y')
+  })
+
   it('never drops pct silently: a policy on trial stays on trial everywhere', async () => {
     const fix = only(await dmarcFixes(['v=DMARC1; p=reject; pct=50; rua=mailto:a@example.com']))
     expect(fix.value).toBe('v=DMARC1; p=reject; pct=50; rua=mailto:a@example.com; t=y')

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import tls, {
+import nodeTls, {
   connect,
   getCACertificates,
   setDefaultCACertificates,
@@ -254,7 +254,7 @@ describe('the name in a certificate (RFC 9525, 6)', () => {
     ['cn.name.test', false],
     ['192.0.2.2', false],
   ])('is for %s: %s', (host, isFor) => {
-    const found = tls.checkServerIdentity(host, { raw } as PeerCertificate)
+    const found = nodeTls.checkServerIdentity(host, { raw } as PeerCertificate)
     expect(found === undefined).toBe(isFor)
   })
 })

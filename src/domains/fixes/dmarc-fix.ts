@@ -97,7 +97,7 @@ function recordProposals(record: DmarcRecord, about: About): Proposal[] {
   const differences = textChanges({ record, meaning })
   const repairs = repairsOf(meaning, about)
   // The policy is raised only where nothing else is in the way, and reports can show the effect.
-  const steps = differences.length + repairs.length > 0 ? [] : policyStep(record, about)
+  const steps = differences.length + repairs.length > 0 ? [] : policySteps(record, meaning, about)
   const { value, changes } = applyTagChanges(meaning, [...repairs, ...steps])
   if (differences.length + changes.length === 0) return []
   return [
@@ -210,10 +210,18 @@ function parkedRepairs(
   ]
 }
 
-function policyStep(record: DmarcRecord, { discovery, usesMail }: About): TagChange[] {
+function policySteps(
+  record: DmarcRecord,
+  { tags, unclear }: MeantDmarc,
+  { discovery, usesMail }: About,
+): TagChange[] {
   const isOwn = discovery.standing === 'own'
   if (record.p !== 'none' || !usesMail || !isOwn || record.rua.length === 0) return []
-  return [{ tag: 'p', value: 'quarantine', reason: RAISED_POLICY }]
+  const raised = tags.map((tag) => (tag.name === 'p' ? { ...tag, value: 'quarantine' } : tag))
+  return [
+    { tag: 'p', value: 'quarantine', reason: RAISED_POLICY },
+    ...testRepairs({ tags: raised, unclear }),
+  ]
 }
 
 /**

@@ -29,6 +29,12 @@ async function checkSenders(context: DomainContext): Promise<LineResult> {
   const senders = await context.senders()
   const { networks, open, dependentTerms, failedTerms, ipv4Count } = senders
   const evidence = networks.slice(0, MAX_SENDER_NETWORKS).map(evidenceOf)
+  if (root.problem === 'several')
+    return {
+      state: 'warning',
+      summary: `With ${root.texts.length} SPF records, SPF fails with permerror, so it permits no server.`,
+      evidence,
+    }
   const details = detailsOf(senders, truncated)
   const [first, ...others] = messagesOf(openAdvice(open))
   if (first !== undefined)

@@ -305,6 +305,13 @@ function strength(policy: DmarcPolicy | null): number {
   return DMARC_POLICIES.indexOf(policy ?? 'none')
 }
 
+/** RFC 9989, 4.7: without `np`, `sp` is also for subdomains that do not exist. */
+function weakSubdomains({ p, sp, np }: DmarcRecord): string {
+  const isWeak = (policy: DmarcPolicy | null) => strength(policy) < strength(p)
+  if (!isWeak(sp ?? p)) return 'subdomains that do not exist'
+  return isWeak(np ?? sp) ? 'subdomains, even ones that do not exist' : 'subdomains that exist'
+}
+
 function subdomainAdvice(
   { policyDomain, organizationalDomain }: DmarcDiscovery,
   record: DmarcRecord,
@@ -321,7 +328,8 @@ function subdomainAdvice(
   }
   if (weaker.length === 0) return []
   const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
-  const message = `${weakTags} is weaker than p=${record.p}, so attackers can spoof subdomains, even ones that do not exist.`
+  const is = weaker.length === 1 ? 'is' : 'are'
+  const message = `${weakTags} ${is} weaker than p=${record.p}, so attackers can spoof ${weakSubdomains(record)}.`
   const meant = tagsObject(meaningOf(record).tags)
   const rank = (policy: string | undefined) => strength(strictestPolicy([policy ?? 'none']))
   const removed = (['sp', 'np'] as const).filter((tag) => rank(meant[tag]) < rank(meant['p']))

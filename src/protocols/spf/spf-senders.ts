@@ -102,8 +102,9 @@ export function permittedSenders({ root }: SpfTree): Senders {
     if (counts && (node.error !== null || node.problem === 'untried'))
       failedTerms.push(node.via ?? node.domain)
     const { record } = node
-    // An included record with an error permits no one: the result is permerror.
-    if (!record || (via !== null && record.errors.length > 0)) return []
+    // An included record with an error permits no one, nor do several: the result is permerror.
+    const isBroken = node.problem === 'several' || (record !== null && record.errors.length > 0)
+    if (!record || (via !== null && isBroken)) return []
     const terms = effectiveTerms(record)
     const children = new Map(
       terms.filter(leadsToRecord).map((term, index) => [term, node.children[index]]),

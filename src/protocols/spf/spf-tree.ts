@@ -249,9 +249,10 @@ export function whyPermerror({ domain, problem, record, texts }: SpfNode): strin
 }
 
 /** Whether receivers cannot use the record: the result is permerror, at least for most senders. */
-export function isBroken({ root, lookups }: SpfTree): boolean {
+export function isBroken({ root, lookups, voidLookups }: SpfTree): boolean {
   return (
     lookups > LOOKUP_LIMIT ||
+    voidLookups > VOID_LOOKUP_LIMIT ||
     nodesOf(root).some((node) => whyPermerror(node) !== null || node.crowded.length > 0)
   )
 }
