@@ -136,7 +136,7 @@ export function mailboxJob(deps: JobDeps): Job<MailboxData> {
     name: 'dmarc.fetch-mailbox',
     schema: Type.Object({ mailboxId: Type.String(), workspaceId: Type.String() }),
     concurrency: MAX_CONCURRENT_MAILBOXES,
-    accountOf: ({ workspaceId }, db) => findResponsible(db, workspaceId),
+    accountOf: ({ workspaceId }, trx) => findResponsible(trx, workspaceId),
     workspaceOf: ({ workspaceId }) => workspaceId,
     uniqueBy: ({ mailboxId }) => mailboxId,
     deadline: 2 * (MAILBOX_TIMEOUT_MS / 1000),

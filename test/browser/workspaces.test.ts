@@ -28,7 +28,8 @@ beforeAll(async () => {
   adele = await signedIn(browser, portreeve, 'Adele')
   bruno = {
     ...(await visit(browser, portreeve.url)),
-    person: await portreeve.addPerson('Bruno'),
+    // A plan with a place for the workspace that he gets.
+    person: await portreeve.addPerson('Bruno', { plan: 'starter' }),
   }
   hers = adele.page
   his = bruno.page

@@ -303,8 +303,13 @@ describe('an account with many workspaces', () => {
     const load = createLoad([], 2)
     const take = (workspaceId: string, responsibleId: string) =>
       load.take({
-        ...{ batchId: workspaceId, workspaceId, responsibleId, sourceHost: 'a', sourceLimit: 10 },
-        ...{ destinationHost: 'b', destinationLimit: 10 },
+        batchId: workspaceId,
+        workspaceId,
+        responsibleId,
+        sourceHost: 'a',
+        sourceLimit: 10,
+        destinationHost: 'b',
+        destinationLimit: 10,
       } as Candidate)
     expect([take('1', 'eve'), take('2', 'eve'), take('3', 'eve'), take('4', 'alice')]).toEqual([
       true,

@@ -102,7 +102,8 @@ export const members = {
   removeTitle: (email: string) => `Remove ${email}?`,
   removeEffect: 'They lose access at once, and their API tokens for this workspace stop working.',
   transferSection: 'Transfer ownership',
-  transferLead: 'First make another member an owner. Then decide which role you keep.',
+  transferLead:
+    'First make another member an owner. Their plan needs a place for one more workspace. Then decide which role you keep.',
   transferSteps: { choose: 'New owner', keep: 'Your role' },
   transferSummary: 'Make another member the owner',
   transferLabel: 'Steps of the transfer',
