@@ -283,6 +283,10 @@ describe('the link of an owner', () => {
     const stolen = await ask('test-connection', { ...server(from), user: 'carol', credentialId })
     expect(stolen.status).toBe(404)
     await database.pool.query('update batch_mailbox set verified = false')
+    // The permission of carol was for the destination that she saw.
+    const moved = { destination: { user: 'else' } }
+    expect((await ask(`${batch}/mailboxes/${carol.mailboxId}`, moved, 'PATCH')).status).toBe(200)
+    expect((await database.pool.query('select from mail_credential')).rowCount).toBe(0)
     await ask(`${batch}/mailboxes/${dora.mailboxId}`, { source: { port: 993 } }, 'PATCH')
     expect((await ask(`${batch}/mailboxes?state=waiting_for_owner`)).text).toContain(
       '"user":"dora"',

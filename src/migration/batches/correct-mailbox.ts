@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
+import { releaseCredential } from '../../mail-credentials/store.ts'
 import type { DB } from '../../store/tables.ts'
-import { releaseCredentials } from '../consent/store.ts'
 import { deleteOpenLinks } from '../owner-links/store.ts'
 import { credentialsOf, eraseSecret } from '../store.ts'
 import {
@@ -62,7 +62,9 @@ export async function correctMailbox(
     for (const migrationId of [row.migrationId, row.dryRunId])
       if (migrationId !== null) await eraseSecret(trx, migrationId)
   }
-  await releaseCredentials(trx, workspaceId, droppedByOwners(row, corrected), 0)
+  // Owners gave them for this mailbox alone, so that nothing else may go on with them.
+  for (const credentialId of droppedByOwners(row, corrected))
+    await releaseCredential(trx, workspaceId, credentialId, 0)
   return null
 }
 

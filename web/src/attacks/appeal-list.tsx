@@ -57,7 +57,7 @@ function AppealItem({ appeal }: { appeal: AppealRow }) {
         )
       }
     >
-      “{reason}”
+      “<bdi>{reason}</bdi>”
       <br />
       {own ? messages.own : messages.other} · <Ago at={createdAt} />
     </ListItem>
