@@ -93,7 +93,8 @@ describe('a forgotten password', () => {
     }
     // Five a day to one address, from any networks.
     const { known, unknown } = await both((n) => `198.51.100.${n + 1}`, 6)
-    const sorted = (answers: { status: number }[]) => answers.map((each) => each.status).toSorted((one, other) => one - other)
+    const sorted = (answers: { status: number }[]) =>
+      answers.map((each) => each.status).toSorted((one, other) => one - other)
     expect(sorted(known)).toEqual([200, 200, 200, 200, 200, 429])
     expect(sorted(unknown)).toEqual(sorted(known))
     await expect.poll(() => mailsTo(email)).toHaveLength(5)
