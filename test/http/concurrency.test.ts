@@ -2,10 +2,20 @@ import { once } from 'node:events'
 import { request as httpRequest, type ClientRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Caller } from '../../src/http/auth.ts'
 import { limitConcurrency } from '../../src/http/limits/concurrency.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
+
+/** Of a server without a service. */
+const OPTIONS = {
+  log: createLog('silent'),
+  version: '0',
+  trustedProxies: [],
+  isUnavailable: () => false,
+  isReady: async () => true,
+}
 
 let portreeve: TestService
 let alice: Person
@@ -143,15 +153,37 @@ describe('requests of one account', () => {
   })
 })
 
+describe('requests whose work grows with what is stored', () => {
+  it('have two places for each account, apart from its others', async () => {
+    const app = await createServer(OPTIONS)
+    app.addHook('onRequest', async (request) => {
+      request.caller = { workspaceId: request.headers['x-test'] } as unknown as Caller
+    })
+    limitConcurrency(app, () => undefined)
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    let running = 0
+    app.get('/heavy', { config: { isHeavy: true } }, async () => {
+      running++
+      await released
+      return 'done'
+    })
+    app.get('/light', async () => 'done')
+    const ask = (url: string, who: string) =>
+      app.inject({ url, headers: { 'x-test': who } }).then(({ statusCode }) => statusCode)
+    const heavy = Array.from({ length: 5 }, () => ask('/heavy', 'one'))
+    await vi.waitFor(() => expect(running).toBe(2))
+    expect(await ask('/light', 'one')).toBe(200)
+    const other = ask('/heavy', 'two')
+    await vi.waitFor(() => expect(running).toBe(3))
+    release()
+    expect(await Promise.all([...heavy, other])).toEqual(Array(6).fill(200))
+    await app.close()
+  })
+})
+
 describe('requests without an account', () => {
   it('have 8 places for each network, or for the account of a session that was seen lately', async () => {
-    const app = await createServer({
-      log: createLog('silent'),
-      version: '0',
-      trustedProxies: [],
-      isUnavailable: () => false,
-      isReady: async () => true,
-    })
+    const app = await createServer(OPTIONS)
     limitConcurrency(app, (cookie) => cookie?.match(/account \d/)?.[0])
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     let running = 0

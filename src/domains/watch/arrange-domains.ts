@@ -29,7 +29,7 @@ export function arrangeDomains(
   return domains
     .filter(({ isWatched }) => watched === undefined || isWatched === watched)
     .filter((summary) => {
-      const text = textOf(summary)
+      const text = words.length > 0 ? textOf(summary) : ''
       return words.every((word) => text.includes(word))
     })
     .toSorted((one, other) => {

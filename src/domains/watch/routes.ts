@@ -46,6 +46,7 @@ function listRoute(app: App, { db }: WatchDeps): void {
   app.get(
     '/api/v1/domains',
     {
+      config: { isHeavy: true },
       schema: {
         summary: 'List the domains of the workspace with their states',
         description:
@@ -94,6 +95,7 @@ function historyRoute(app: App, { db }: WatchDeps): void {
   app.get(
     '/api/v1/domains/:domain/history',
     {
+      config: { isHeavy: true },
       schema: {
         summary: 'Get the last 90 days of a domain',
         description:

@@ -35,6 +35,13 @@ const LARGE_ANSWER_BYTES = 256 * 1024
  */
 const ANSWER_REST_MS_PER_MIB = 2 * MAX_CONCURRENT * 10
 
+/**
+ * Requests of routes whose work grows with what is stored, and the longest time for which one keeps
+ * its place after the response: as long as it took, so one account gets about half of the process.
+ */
+const MAX_CONCURRENT_HEAVY = 2
+const MAX_HEAVY_REST_MS = 500
+
 /** Waiting requests of one account. */
 const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 2
@@ -46,6 +53,8 @@ type Subject = {
   key: string
   maxConcurrent: number
   restMsPerMib: number
+  /** Whether it keeps its place after the response for as long as it took. */
+  isHeavy: boolean
   /** Whether it is a request with a small body that nobody has authenticated. */
   isAnonymous: boolean
 }
@@ -54,6 +63,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A probe of the service, which waits for no other request. */
     isProbe?: true
+    /** The work grows with what the workspace has stored, however short the response is. */
+    isHeavy?: true
   }
 }
 
@@ -81,10 +92,13 @@ export function limitConcurrency(
     // A request of the process to itself has no socket that counts.
     const bytesRead = () => socket.bytesRead ?? 0
     const readBefore = bytesRead()
+    const began = performance.now()
     const rest = (answerMs = 0) => {
       const bodyMs = inMib(bytesRead() - readBefore) * subject.restMsPerMib
-      if (bodyMs + answerMs === 0) leave()
-      else setTimeout(leave, bodyMs + answerMs).unref()
+      const workMs = subject.isHeavy ? Math.min(performance.now() - began, MAX_HEAVY_REST_MS) : 0
+      const restMs = bodyMs + Math.max(answerMs, workMs)
+      if (restMs === 0) leave()
+      else setTimeout(leave, restMs).unref()
     }
     leaving.set(request, rest)
     // After a response, a disconnect or a broken connection.
@@ -123,11 +137,18 @@ function subjectOf(
       key: `large ${who}`,
       maxConcurrent: MAX_CONCURRENT_LARGE_BODIES,
       restMsPerMib: BODY_REST_MS_PER_MIB,
+      isHeavy: false,
       isAnonymous: false,
     }
-  const { isProbe, limit } = routeOptions.config
+  const { isProbe, isHeavy = false, limit } = routeOptions.config
   if (isProbe || hasConcurrencyLimit(limit)) return null
-  return { key: who, maxConcurrent: MAX_CONCURRENT, restMsPerMib: 0, isAnonymous: !caller }
+  return {
+    key: isHeavy ? `heavy ${who}` : who,
+    maxConcurrent: isHeavy ? MAX_CONCURRENT_HEAVY : MAX_CONCURRENT,
+    restMsPerMib: 0,
+    isHeavy,
+    isAnonymous: !caller,
+  }
 }
 
 const inMib = (bytes: number) => bytes / 2 ** 20

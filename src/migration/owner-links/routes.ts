@@ -107,6 +107,7 @@ function batchLinkRoutes(app: App, deps: CreateDeps): void {
   app.get(
     '/api/v1/imap/batches/:id/owner-links',
     {
+      config: { isHeavy: true },
       schema: {
         summary: 'List the owners’ links of a batch',
         operationId: 'listBatchOwnerLinks',

@@ -110,6 +110,7 @@ function batchRoutes(app: App, deps: ProofRoutesDeps): void {
   app.get(
     path,
     {
+      config: { isHeavy: true },
       schema: {
         summary: 'Get the proof of a batch',
         operationId: 'getMigrationBatchProof',

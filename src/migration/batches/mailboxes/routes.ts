@@ -18,6 +18,7 @@ export function mailboxRoutes(app: App, deps: BatchDeps): void {
   app.get(
     '/api/v1/imap/batches/:id/mailboxes',
     {
+      config: { isHeavy: true },
       schema: {
         summary: 'List the mailboxes of a batch',
         description: 'In the order of the file, unless ordered otherwise.',
