@@ -109,7 +109,9 @@ export function undecidable(count: number, path: string): FolderStop {
  * @throws FolderStop
  */
 export function requireDecided(matches: ReadonlyMap<number, Match>, path: string): void {
-  const count = [...matches.values()].filter(({ is }) => is === 'unreadable').length
+  const count = [...matches.values()].filter(
+    ({ is }) => is === 'unreadable' || is === 'undecided',
+  ).length
   if (count > 0) throw undecidable(count, path)
 }
 
