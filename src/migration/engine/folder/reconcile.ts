@@ -12,7 +12,7 @@ import {
 import type { WaitTimes } from '../../limits.ts'
 import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
-import { undecidable } from './list-messages.ts'
+import { requireDecided, undecidable } from './list-messages.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 
 type SettleDeps = { waitTimes: Pick<WaitTimes, 'quietMs'>; signal: AbortSignal }
@@ -105,6 +105,7 @@ async function matchArrived(
     isAlike ||
     (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
   const matches = await arrived.match(rows, source, destination, { isOwnCopy })
+  requireDecided(matches, decodeMailbox(name))
   for (const row of rows) {
     const match = matches.get(row.uid)
     const copy = { uid: row.uid, size: row.size ?? 0, row }

@@ -21,7 +21,7 @@ import {
 import type { FolderState } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import { listWhole, recount, undecidable, unlessRefused } from './list-messages.ts'
+import { listWhole, recount, requireDecided, undecidable, unlessRefused } from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 
@@ -206,6 +206,7 @@ async function failUnstored(
   const isOwnCopy: OwnCopyTest = (_, { isReturned, isAlike }) => !isReturned || isAlike
   existing.takeUids((uid) => folderState.isOwnCopy(uid))
   const matches = await existing.match(rows, source, destination, { isOwnCopy })
+  requireDecided(matches, destinationFolder.path)
   const isAtSource = await findAtSource(source, folder)
   for (const { uid } of rows) {
     const match = matches.get(uid)

@@ -1,5 +1,8 @@
 import type { MigrationContext } from '../context.ts'
+import { formatUidSet } from '../../../net/imap/connection/command-encoding.ts'
 import { subscribe } from '../../../net/imap/folders/create-folder.ts'
+import { fetchUids } from '../../../net/imap/folders/mailbox.ts'
+import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { FolderCopier } from './folder-copier.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
@@ -63,7 +66,16 @@ async function countUnlisted(
   const now = uids.filter((uid) => uid < at.folderState.sourceUidNext)
   addOmitted(at, now)
   failMissing(at, copier, now)
-  return claimed - uids.length
+  const arrived = uids.slice(now.length)
+  return claimed - now.length - (await countReturned(source, arrived))
+}
+
+/** Of messages that arrived since, and are not fetched: SEARCH of some servers lists what is not there. */
+async function countReturned(source: MailboxView, uids: readonly number[]): Promise<number> {
+  if (uids.length === 0) return 0
+  const listed = new Set(uids)
+  const returned = await fetchUids(source, formatUidSet(uids))
+  return returned ? new Set(returned.filter((uid) => listed.has(uid))).size : uids.length
 }
 
 /** Adds messages that the first listing omitted. */

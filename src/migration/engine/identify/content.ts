@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { fetchBodies, type Body, type WantedMessage } from '../../../net/imap/fetch/fetch-bodies.ts'
 import { messageIdsOf } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { isTemporary } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
 import { contentFingerprint, FINGERPRINT_BYTES, messageIdOf } from './fingerprint.ts'
@@ -40,21 +41,27 @@ export async function readContent(
 
 /**
  * Reads messages of the open mailbox, by UID. Those that are gone or that the server does not return
- * are left out.
+ * are left out. One at which it is busy is requested once more.
  * @throws ImapRefused, ImapLost
  */
 export async function readContents(
   wire: Wire,
   wanted: readonly WantedMessage[],
+  isAgain = false,
 ): Promise<Map<number, Content>> {
   const contents = new Map<number, Content>()
   if (wanted.length === 0) return contents
+  const busy: WantedMessage[] = []
   for await (const fetched of fetchBodies(wire, wanted)) {
+    if (fetched.state === 'refused' && isTemporary(fetched.refusal))
+      busy.push({ uid: fetched.uid, size: null })
     if (fetched.state !== 'here') continue
     const { exact, loose, head } = await readContent(fetched.body)
     contents.set(fetched.uid, { exact, loose, ...keysOf(head()) })
     if (Buffer.isBuffer(fetched.body)) freeBuffer(fetched.body)
   }
+  if (busy.length > 0 && !isAgain)
+    for (const [uid, content] of await readContents(wire, busy, true)) contents.set(uid, content)
   return contents
 }
 

@@ -260,10 +260,11 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   const match = takeFirst(like)
   if (match) return match
   if (equalsOf(pair).length > 0) return { is: 'repeated' }
+  const isUnread = candidates.some(({ content: its }) => its === null)
   // A message without Message-ID shares only its beginning with another one, which identifies
   // nothing.
-  if (content.key === content.fingerprint) return null
-  return { is: candidates.some(({ content: its }) => its === null) ? 'unreadable' : 'other' }
+  if (content.key === content.fingerprint) return isUnread ? { is: 'undecided' } : null
+  return { is: isUnread ? 'unreadable' : 'other' }
 }
 
 const UNIDENTIFIED: Match = { is: 'unidentified' }

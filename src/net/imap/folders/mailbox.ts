@@ -231,10 +231,11 @@ export async function searchUids(wire: Wire, criteria: ByteString): Promise<numb
 
 /**
  * Lists the UIDs of the open mailbox by FETCH, for servers whose SEARCH omits messages.
+ * @param set of which the UIDs are listed; all without it
  * @returns null where the server rejects it
  * @throws ImapRefused when the server asks to retry later, ImapLost
  */
-export async function fetchUids(wire: Wire): Promise<number[] | null> {
+export async function fetchUids(wire: Wire, set = '1:*'): Promise<number[] | null> {
   const uids: number[] = []
   const data = (values: Value[]) => {
     const uid = values[1] === 'FETCH' ? positiveOf(pairsOf(values[2]).get('UID')) : null
@@ -242,7 +243,7 @@ export async function fetchUids(wire: Wire): Promise<number[] | null> {
     return uid !== null
   }
   try {
-    await afterExpunges(wire, async () => wire.run(['UID FETCH 1:* (UID)'], { data }))
+    await afterExpunges(wire, async () => wire.run([`UID FETCH ${set} (UID)`], { data }))
     return uids
   } catch (error) {
     if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
