@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 export class BrowserFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is no array’s
     const sorted = await super.sort(files)
     const isFirst = (file: TestSpecification) =>
       file.moduleId.includes('/test/browser/') && !this.ctx.cache.getTestSpecificationResult(file)

@@ -14,6 +14,7 @@ import {
   type Ports,
 } from './service.ts'
 import { fillShape, SHAPES, type ShapeName } from './shapes.ts'
+import type * as Start from '../webhooks/start.ts'
 
 type Side = { name: string; service: ReturnType<typeof serviceAt>; processor: number[] }
 
@@ -30,7 +31,7 @@ async function run(folder: string, options: Options): Promise<string> {
     // Each with the schema of its own version.
     const { startStore, startPortreeve } = (await import(
       join(root, 'bench/webhooks/start.ts')
-    )) as typeof import('../webhooks/start.ts')
+    )) as typeof Start
     const store = await startStore('enterprise')
     undo.defer(() => store.stop())
     const portreeve = await startPortreeve(store, {

@@ -153,14 +153,13 @@ export async function findTokenWith(
   right: TokenRight,
   hash: Buffer,
 ): Promise<TokenOwner | undefined> {
-  const row = await db
+  return db
     .selectFrom('abuseToken')
     .select(['id', 'label', 'workspaceId', responsibleFor('workspaceId').as('responsibleId')])
     .where('hash', '=', hash)
     .where(right, '=', true)
     .where((eb) => eb.not(isInDeletedWorkspace('abuseToken.workspaceId')))
     .executeTakeFirst()
-  return row as TokenOwner | undefined
 }
 
 export async function sumTokenReports(

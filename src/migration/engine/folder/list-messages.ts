@@ -10,7 +10,6 @@ import {
   type OpenedMailbox,
 } from '../../../net/imap/folders/mailbox.ts'
 import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
-import type { Match } from '../identify/existing-messages.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import { settledAll } from '../settled-all.ts'
 import { FolderStop } from '../stop.ts'
@@ -101,18 +100,6 @@ export function undecidable(count: number, path: string): FolderStop {
     'not_listed',
     `The destination does not return ${count} messages of “${path}”: which ones it has cannot be decided.`,
   )
-}
-
-/**
- * Of messages with the same Message-ID, the destination has fewer than were sent, and does not return
- * one: it can be any of them.
- * @throws FolderStop
- */
-export function requireDecided(matches: ReadonlyMap<number, Match>, path: string): void {
-  const count = [...matches.values()].filter(
-    ({ is }) => is === 'unreadable' || is === 'undecided',
-  ).length
-  if (count > 0) throw undecidable(count, path)
 }
 
 /**

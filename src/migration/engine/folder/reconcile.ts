@@ -10,9 +10,9 @@ import {
   type Metadata,
 } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { WaitTimes } from '../../limits.ts'
-import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
+import { listExisting, requireDecided, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
-import { requireDecided, undecidable } from './list-messages.ts'
+import { undecidable } from './list-messages.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 
 type SettleDeps = { waitTimes: Pick<WaitTimes, 'quietMs'>; signal: AbortSignal }

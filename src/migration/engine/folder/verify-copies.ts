@@ -11,7 +11,7 @@ import {
   type Metadata,
 } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { readContents } from '../identify/content.ts'
-import { listExisting, type OwnCopyTest } from '../identify/existing-messages.ts'
+import { listExisting, requireDecided, type OwnCopyTest } from '../identify/existing-messages.ts'
 import {
   readRecords,
   recordOf,
@@ -21,7 +21,7 @@ import {
 import type { FolderState } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import { listWhole, recount, requireDecided, undecidable, unlessRefused } from './list-messages.ts'
+import { listWhole, recount, undecidable, unlessRefused } from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 

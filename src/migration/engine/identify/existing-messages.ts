@@ -7,7 +7,7 @@ import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
-import { listWhole } from '../folder/list-messages.ts'
+import { listWhole, undecidable } from '../folder/list-messages.ts'
 import { settledAll } from '../settled-all.ts'
 import { readContents, type Content } from './content.ts'
 import { COVERED_BYTES, FINGERPRINT_BYTES, messageIdOf, shortenKey } from './fingerprint.ts'
@@ -295,6 +295,18 @@ async function readCandidates(wire: Wire, candidates: readonly Candidate[]): Pro
   for (const candidate of unread) {
     candidate.content = contents.get(candidate.uid) ?? null
   }
+}
+
+/**
+ * Of messages with the same Message-ID, the destination has fewer than were sent, and does not return
+ * one: it can be any of them.
+ * @throws FolderStop
+ */
+export function requireDecided(matches: ReadonlyMap<number, Match>, path: string): void {
+  const count = [...matches.values()].filter(
+    ({ is }) => is === 'unreadable' || is === 'undecided',
+  ).length
+  if (count > 0) throw undecidable(count, path)
 }
 
 function momentOf(date: string | null): number | null {

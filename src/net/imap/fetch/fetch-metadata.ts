@@ -128,7 +128,7 @@ async function scanRange(
   async function scanSet(set: string, wanted = items): Promise<ImapRefused | null> {
     const refusal = await runSet(set, wanted)
     const flagless = [...incomplete].filter(
-      ([, found]) => isDescribed(found) && !found.has('FLAGS'),
+      ([, found]) => hasItemsOfIndex(found) && !found.has('FLAGS'),
     )
     if (flagless.length > 0)
       await runSet(formatUidSet(flagless.map(([uid]) => uid).toSorted(ascending)), '(UID FLAGS)')
@@ -212,9 +212,11 @@ function metadataOf(uid: number, items: FetchedItems): Metadata {
 
 /** Whether it is more than an unsolicited response, such as a change of flags. */
 function isDescribed(items: FetchedItems): boolean {
-  return (
-    headerNameOf(items) !== undefined || (items.has('RFC822.SIZE') && items.has('INTERNALDATE'))
-  )
+  return headerNameOf(items) !== undefined || hasItemsOfIndex(items)
+}
+
+function hasItemsOfIndex(items: FetchedItems): boolean {
+  return items.has('RFC822.SIZE') && items.has('INTERNALDATE')
 }
 
 /** Whether no other response about the message has to be awaited. */
