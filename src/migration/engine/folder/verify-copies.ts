@@ -208,6 +208,15 @@ async function failUnstored(
   const matches = await existing.match(rows, source, destination, { isOwnCopy })
   requireDecided(matches, destinationFolder.path)
   const isAtSource = await findAtSource(source, folder)
+  const unread = rows.filter(
+    ({ uid }) => matches.get(uid)?.is === 'unidentified' && isAtSource(uid),
+  ).length
+  // Failed, they would be sent again by a retry, although the destination may have them.
+  if (unread > 0)
+    throw new FolderStop(
+      'not_listed',
+      `The source does not return ${unread} messages of “${folder.path}” that were copied: whether the destination has them cannot be decided.`,
+    )
   for (const { uid } of rows) {
     const match = matches.get(uid)
     if (match?.is === 'same' && match.to >= saved.destinationUidNext) continue

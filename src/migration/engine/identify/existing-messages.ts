@@ -259,8 +259,11 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
   })
   const match = takeFirst(like)
   if (match) return match
-  if (equalsOf(pair).length > 0) return { is: 'repeated' }
-  const isUnread = candidates.some(({ content: its }) => its === null)
+  const unread = candidates.filter(({ content: its }) => its === null)
+  const isUnread = unread.length > 0
+  // One that the server does not return may be its counterpart.
+  const mayBeThere = unread.some(({ isTaken }) => !isTaken)
+  if (equalsOf(pair).length > 0 && !mayBeThere) return { is: 'repeated' }
   // A message without Message-ID shares only its beginning with another one, which identifies
   // nothing.
   if (content.key === content.fingerprint) return isUnread ? { is: 'undecided' } : null
