@@ -74,6 +74,7 @@ function rangeRoutes(
   app.post(
     `/api/v1/abuse/${path}`,
     {
+      config: { acceptsTokens: true },
       schema: {
         summary: `Add a range to the ${noun}`,
         ...common,
@@ -96,6 +97,7 @@ function rangeRoutes(
   app.delete(
     `/api/v1/abuse/${path}/:id`,
     {
+      config: { acceptsTokens: true },
       schema: {
         summary: `Remove a range from the ${noun}`,
         ...common,

@@ -22,20 +22,11 @@ type Connection = {
  * response (RFC 9112, section 9.6). Node would close the connection at once. Such a client cannot be
  * told from one that left, so it does not wait for long, and a stream ends.
  */
-export function answerHalfClosed(server: Server): void {
-  // Node’s documentation does not name it.
-  Object.assign(server, { httpAllowHalfOpen: true })
-  server.prependListener('request', ({ socket }: { socket: Socket }, response: ServerResponse) => {
-    const end = () => {
-      if (response.headersSent) socket.destroy()
-      else timer = setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref()
-    }
-    let timer: NodeJS.Timeout | undefined
-    socket.once('end', end)
-    response.once('close', () => {
-      socket.off('end', end)
-      clearTimeout(timer)
-    })
+function answerHalfClosed(socket: Socket, { running }: Connection): void {
+  socket.once('end', () => {
+    if ([...running].some(({ headersSent }) => headersSent)) return socket.destroy()
+    const timer = setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref()
+    socket.once('close', () => clearTimeout(timer))
   })
 }
 
@@ -51,8 +42,12 @@ export function answerHalfClosed(server: Server): void {
 export function trackConnections(server: Server): () => Promise<void> {
   const open = new Map<Socket, Connection>()
   let isClosing = false
+  // Node’s documentation does not name it.
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket: Socket) => {
-    open.set(socket, { requests: 0, running: new Set(), idleSince: performance.now() })
+    const connection = { requests: 0, running: new Set<ServerResponse>(), idleSince: performance.now() } // prettier-ignore
+    open.set(socket, connection)
+    answerHalfClosed(socket, connection)
     socket.once('close', () => open.delete(socket))
   })
   const count = ({ socket }: { socket: Socket }, response: ServerResponse) => {

@@ -10,6 +10,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set by the scope that authenticates the route; by default everyone may call it. */
     audience?: Audience
+    /**
+     * A change by administrators that their API tokens may make too: of what programs keep, such as
+     * the ranges of sensors. Each is in the audit log.
+     */
+    acceptsTokens?: true
     /** The key that a public route checks or counts, besides accounts and API tokens. */
     key?: 'report token' | 'bouncer key' | 'either key'
   }

@@ -10,7 +10,7 @@ export type Routes<Context> = {
   public?(app: App, context: Context): void
   /** For accounts, by API token or session. A route may require more with a hook of its own. */
   account?(app: App, context: Context): void
-  /** For administrators. Changes need a session with a recent sign-in. */
+  /** For administrators. Changes need a session with a recent sign-in, but for `acceptsTokens`. */
   administrator?(app: App, context: Context): void
 }
 
@@ -32,7 +32,7 @@ export function addRoutes<Context>(
   })
   addScope(app, 'administrator', admin, (scope) => {
     scope.addHook('onRoute', (route) => {
-      if ([route.method].flat().every(isSafe)) return
+      if ([route.method].flat().every(isSafe) || route.config?.acceptsTokens) return
       route.onRequest = [...[route.onRequest ?? []].flat(), requireFreshSession]
       route.schema = { ...route.schema, security: [{ session: [] }] }
     })

@@ -23,7 +23,7 @@ import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { clientAddress } from './client-address.ts'
 import type { App } from './app.ts'
-import { answerHalfClosed, trackConnections } from './connections.ts'
+import { trackConnections } from './connections.ts'
 import { addErrorHandlers, failureBody, faultOf, sendFault } from './errors.ts'
 import {
   MAX_BODY_BYTES,
@@ -115,7 +115,6 @@ export async function createServer(options: ServerOptions): Promise<App> {
   tolerateNoBody(app)
   addErrorHandlers(app, options.isUnavailable)
   logRequests(app, options.log, options.isSecure === true)
-  answerHalfClosed(app.server)
   const closeUnused = trackConnections(app.server)
   app.addHook('preClose', closeUnused)
   rejectWhenClosing(app)
