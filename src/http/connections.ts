@@ -8,6 +8,8 @@ import {
   HALF_CLOSED_MS,
 } from './limits/server-limits.ts'
 
+const MAX_RESPONSE_LISTENERS = 30
+
 type Connection = {
   /** Requests so far. */
   requests: number
@@ -56,6 +58,8 @@ export function trackConnections(server: Server): () => Promise<void> {
     if (!connection) return
     connection.requests += 1
     connection.running.add(response)
+    // Limits, metrics and each part of a stream wait for its end: more than Node expects.
+    response.setMaxListeners(MAX_RESPONSE_LISTENERS)
     response.once('close', () => {
       connection.running.delete(response)
       connection.idleSince = performance.now()
