@@ -157,7 +157,7 @@ describe('requests whose work grows with what is stored', () => {
   it('have two places for each account, apart from its others', async () => {
     const app = await createServer(OPTIONS)
     app.addHook('onRequest', async (request) => {
-      request.caller = { workspaceId: request.headers['x-test'] } as unknown as Caller
+      request.caller = { responsibleId: request.headers['x-test'] } as unknown as Caller
     })
     limitConcurrency(app, () => undefined)
     const { promise: released, resolve: release } = Promise.withResolvers<void>()

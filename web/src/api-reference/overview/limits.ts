@@ -98,6 +98,20 @@ export const ACCOUNT_LIMITS: Limit[] = [
     operations: ['createSharedCheck'],
   },
   {
+    name: 'reports of batches',
+    requests: 300,
+    per: 'an hour',
+    atOnce: 2,
+    operations: ['downloadBatchReport'],
+  },
+  {
+    name: 'proof files',
+    requests: 600,
+    per: 'an hour',
+    atOnce: 2,
+    operations: ['downloadMigrationProof', 'downloadMigrationBatchProof'],
+  },
+  {
     name: 'imports',
     requests: 120,
     per: 'an hour',
