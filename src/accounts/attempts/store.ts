@@ -11,7 +11,8 @@ type Backoff = {
 /**
  * Counts an attempt as a failure, all at once for all instances; false while the attempts on this
  * key are blocked. The time is read once the row is locked: `now()` is when the transaction began,
- * which may be before another attempt that went through in the meantime.
+ * which may be before another attempt that went through in the meantime. While they are blocked, the row
+ * is only read: locking it would be a write for each guess.
  */
 export async function reserveAttempt(db: Db, key: Buffer, backoff: Backoff): Promise<boolean> {
   const { freeFailures, firstSeconds, longestSeconds, forgottenAfterSeconds } = backoff
@@ -20,7 +21,9 @@ export async function reserveAttempt(db: Db, key: Buffer, backoff: Backoff): Pro
   const seconds = sql`(case when ${failures} < ${freeFailures}::int then 0
     else least(${longestSeconds}::float8, ${firstSeconds}::float8 * power(2, least(${failures} - ${freeFailures}::int, 20))) end)`
   const { rows } = await sql`
-    insert into password_attempt as known (key, failures) values (${key}, 1)
+    insert into password_attempt as known (key, failures)
+    select ${key}, 1 where not exists (
+      select from password_attempt where key = ${key} and blocked_until > clock_timestamp())
     on conflict (key) do update set
       failures = ${failures}, last_failed_at = now(), blocked_until = now() + make_interval(secs => ${seconds})
     where known.blocked_until <= clock_timestamp()

@@ -1,6 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 
 const RETRY_AFTER_SECONDS = 5
+
+/** A client that repeats its request at once is as slow as after a 429. */
+const REFUSAL_DELAY_MS = 500
 
 /**
  * Runs up to `maxConcurrent` tasks, queues up to `maxWaiting` more, and rejects the rest before any
@@ -17,8 +21,9 @@ export function createBoundedQueue({
   let running = 0
   const waiting: (() => void)[] = []
 
-  function enqueue(): Promise<void> {
+  async function enqueue(): Promise<void> {
     if (waiting.length < maxWaiting) return new Promise((resolve) => waiting.push(resolve))
+    await sleep(REFUSAL_DELAY_MS)
     const sentence = 'Too many sign-ins at the moment. Try again in a few seconds.'
     throw new Fault('unavailable', sentence, { retryAfter: RETRY_AFTER_SECONDS })
   }
