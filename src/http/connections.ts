@@ -26,8 +26,8 @@ type Connection = {
  */
 function answerHalfClosed(socket: Socket, { running }: Connection): void {
   socket.once('end', () => {
-    if ([...running].some(({ headersSent }) => headersSent)) return socket.destroy()
-    const timer = setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref()
+    const isStream = [...running].some((one) => one.headersSent && !one.writableEnded)
+    const timer = setTimeout(() => socket.destroy(), isStream ? 0 : HALF_CLOSED_MS).unref()
     socket.once('close', () => clearTimeout(timer))
   })
 }
