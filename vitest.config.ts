@@ -22,7 +22,7 @@ export default defineConfig({
       { extends: true, test: { name: 'web', include: ['test/web/**/*.test.ts'] } },
     ],
     // Most tests wait for a real server rather than compute: more of them than there are processors.
-    maxWorkers: 6,
+    maxWorkers: 4,
     // Most objects of a test die young: larger spaces for them are collected less often.
     execArgv: ['--max-semi-space-size=32'],
     // The modules of the service are loaded once per worker instead of once per file, which saves a

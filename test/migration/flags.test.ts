@@ -136,7 +136,10 @@ describe('flags that change at the source between two runs', () => {
     const here = await serverWith(startCourier(), [{}])
     const there = await serverWith(startDovecot())
     const journal = createMemoryJournal()
-    await migrate(here, there, { journal, withNewMail: true })
+    expect(await migrate(here, there, { journal, withNewMail: true })).toMatchObject({
+      state: 'completed',
+      progress: { messagesDone: 1 },
+    })
     await change(here, '1 +FLAGS (\\Seen)')
     expect(await migrate(here, there, { journal, withNewMail: true })).toMatchObject({
       state: 'completed',

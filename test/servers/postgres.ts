@@ -30,12 +30,12 @@ const FAST = [
   'fsync=off',
   'full_page_writes=off',
   'synchronous_commit=off',
-  'max_connections=200',
+  'max_connections=400',
   'shared_buffers=64MB',
 ]
 
 /** What was committed outlives the process. */
-const DURABLE = ['max_connections=200', 'shared_buffers=64MB']
+const DURABLE = ['max_connections=400', 'shared_buffers=64MB']
 
 /** The shipped one, and the oldest that we support, from Debian's package postgresql-15. */
 export const KINDS: PostgresKind[] = ['embedded', 'debian15']

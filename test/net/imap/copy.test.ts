@@ -56,8 +56,12 @@ describe('a message of 150 MB', () => {
       await examine(from.wire, 'INBOX')
 
       let peak = 0
+      let measures = 0
       const before = liveBuffers()
-      const measure = () => (peak = Math.max(peak, liveBuffers() - before))
+      const measure = () => {
+        measures++
+        peak = Math.max(peak, liveBuffers() - before)
+      }
       const appender = createAppender(to.wire, 'INBOX', { permanentFlags: to.permanentFlags })
       for await (const row of fetchBodies(from.wire, [{ uid: 1, size: SIZE }])) {
         if (row.state !== 'here' || Buffer.isBuffer(row.body))
@@ -68,7 +72,8 @@ describe('a message of 150 MB', () => {
         measure()
         expect((await submitted.outcomes)[0]?.state).toBe('stored')
       }
-      expect(peak).toBeGreaterThan(0)
+      // Not the peak, because buffers of an earlier test may be freed meanwhile.
+      expect(measures).toBeGreaterThan(1)
       expect(peak).toBeLessThan(8 * 1024 * 1024)
 
       await examine(to.wire, 'INBOX')
