@@ -851,9 +851,9 @@ describe('an answer that grows with what is stored', () => {
     )
   })
 
-  async function measure(path: string) {
+  async function measure(path: string, who: Record<string, string> = { cookie }) {
     const response = await portreeve.request(path, {
-      headers: { cookie, 'x-workspace': alice.id, 'accept-encoding': 'identity' },
+      headers: { ...who, 'x-workspace': alice.id, 'accept-encoding': 'identity' },
     })
     expect([path, response.status]).toEqual([path, 200])
     const isInParts = response.headers.get('x-in-parts') === 'true'
@@ -871,5 +871,16 @@ describe('an answer that grows with what is stored', () => {
     const long = answers.filter(({ bytes }) => bytes > LONG_ANSWER)
     expect(long.length).toBeGreaterThan(10)
     expect(long.filter(({ isInParts }) => !isInParts)).toEqual([])
+    // There are more than a workspace can have.
+    await database.pool.query('delete from abuse_token')
+    const made = await portreeve.request('/api/v1/abuse/tokens', {
+      method: 'POST',
+      token: alice.token,
+    })
+    const { token } = (await made.json()) as { token: string }
+    const agent = { authorization: `Bearer ${token}` }
+    const allowlist = await measure('/v1/allowlists?with_content=true', agent)
+    expect(allowlist.bytes).toBeGreaterThan(LONG_ANSWER)
+    expect(allowlist.isInParts).toBe(true)
   })
 })

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
+import { sendText } from '../../http/send-parts.ts'
 import type { App } from '../../http/server.ts'
 import { findAllowedIn, listAllowed, type AllowedNetwork } from '../fleet/store.ts'
 import type { AbuseServices } from '../create-services.ts'
@@ -37,7 +38,10 @@ export function allowlistRoutes(app: App, abuse: AbuseServices): void {
         querystring: AllowlistQuery,
       },
     },
-    async (request) => [await readAllowlist(abuse, request, request.query)],
+    async (request, reply) => {
+      const lists = [await readAllowlist(abuse, request, request.query)]
+      return sendText(reply.type('application/json'), JSON.stringify(lists))
+    },
   )
   app.get(
     '/v1/allowlists/:name',

@@ -123,9 +123,11 @@ export function createEmailChange({
         )
       if (!(await claimSecret(db, 'email-change', state, CODE_LIFETIME_MS / 1_000)))
         throw new Fault('forbidden', EXPIRED)
-      if (!(await updateEmail(db, account.id, pending.to)))
-        throw new Fault('conflict', 'Another account has this address by now.')
-      await notifyAccountChange(db, account.id)
+      await db.transaction().execute(async (trx) => {
+        if (!(await updateEmail(trx, account.id, pending.to)))
+          throw new Fault('conflict', 'Another account has this address by now.')
+        await notifyAccountChange(trx, account.id)
+      })
       notices.send('emailChanged', account, origin)
       return pending.to
     },

@@ -41,7 +41,7 @@ export async function readContent(
 
 /**
  * Reads messages of the open mailbox, by UID. Those that are gone or that the server does not return
- * are left out. One at which it is busy is requested once more.
+ * are left out. One at which it is busy is requested again.
  * @throws ImapRefused, ImapLost
  */
 export async function readContents(
