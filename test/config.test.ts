@@ -140,7 +140,7 @@ describe('the settings', () => {
     )
   })
 
-  it('match docs/configuration.md', () => {
-    expect(readFileSync('docs/configuration.md', 'utf8')).toBe(configurationPage())
+  it('match docs/configuration.md', async () => {
+    expect(readFileSync('docs/configuration.md', 'utf8')).toBe(await configurationPage())
   })
 })
