@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SETTINGS } from '../src/config.ts'
-import { formattedMarkdown, generatedBy } from './formatted.ts'
+import { formattedMarkdown, generatedBy, withPageLinks } from './formatted.ts'
 import { ROOT } from './run.ts'
 
 /** The groups of the page; a setting belongs to the first one that matches its name. */
@@ -45,7 +45,8 @@ function settingText(name: string): string {
     defaultText?: string
     description: string
   }
-  return `### ${name}\n\n${setting.description}\n\nDefault: ${setting.defaultText ?? `\`${setting.default}\``}.`
+  return `### ${name}\n\n${withPageLinks(setting.description)}\n\nDefault: ${setting.defaultText ?? `\`${setting.default}\``}.`
 }
 
-if (import.meta.main) writeFileSync(join(ROOT, 'docs', 'configuration.md'), await configurationPage())
+if (import.meta.main)
+  writeFileSync(join(ROOT, 'docs', 'configuration.md'), await configurationPage())

@@ -42,7 +42,7 @@ import * as webhooks from '../src/webhooks/limits.ts'
 import * as shown from '../web/src/api-reference/overview/limits.ts'
 import { ERRORS } from '../web/src/api-reference/messages.ts'
 import { ALERT_KINDS } from './alert-kinds.ts'
-import { formattedMarkdown, generatedBy } from './formatted.ts'
+import { formattedMarkdown, generatedBy, withPageLinks } from './formatted.ts'
 import { ROOT } from './run.ts'
 
 type Row = readonly string[]
@@ -135,7 +135,14 @@ ${section(
     count(MAX_MIGRATIONS_PER_MONTH[plan]),
     count(workspaces.WORKSPACES_BY_PLAN[plan]),
   ]),
-  ['plan', 'captured requests', 'report files', 'shared checks', 'migrations a month', 'workspaces'],
+  [
+    'plan',
+    'captured requests',
+    'report files',
+    'shared checks',
+    'migrations a month',
+    'workspaces',
+  ],
 )}
 
 \`GET /api/v1/account/usage\` shows the storage in use. Beyond it, the oldest captured requests are removed, uploads of reports get 429, and reports by email are evaluated without their files. Workspaces get an alert at 80%. When the service itself runs out of space (\`MIN_FREE_DISK_BYTES\`, \`MAX_DATABASE_BYTES\`), the oldest requests of the accounts that store most are removed first; the newest ${webhooks.MIN_REQUESTS_PER_ENDPOINT} of every endpoint are kept.
@@ -169,9 +176,15 @@ ${section('DMARC reports', [
   ['report mailboxes of a workspace', count(dmarc.MAX_MAILBOXES)],
   ['mailboxes read at once', count(dmarc.MAX_CONCURRENT_MAILBOXES)],
   ['size of an email or file', bytes(dmarc.MAX_DELIVERY_BYTES)],
-  ['files of an upload', `${count(dmarc.MAX_UPLOAD_FILES)}; an mbox ${count(dmarc.MAX_MBOX_MAILS)} emails`],
+  [
+    'files of an upload',
+    `${count(dmarc.MAX_UPLOAD_FILES)}; an mbox ${count(dmarc.MAX_MBOX_MAILS)} emails`,
+  ],
   ['unpacked size of a delivery', bytes(REPORT_LIMITS.inflated)],
-  ['unpacked size of an upload', `${bytes(dmarc.UPLOAD_LIMITS.inflated)}, ${count(dmarc.UPLOAD_LIMITS.files)} files`],
+  [
+    'unpacked size of an upload',
+    `${bytes(dmarc.UPLOAD_LIMITS.inflated)}, ${count(dmarc.UPLOAD_LIMITS.files)} files`,
+  ],
   ['files in archives, nesting', `${count(REPORT_LIMITS.files)}, ${REPORT_LIMITS.depth} levels`],
   ['lines and header of an email', `${count(REPORT_LIMITS.lines)}, ${bytes(REPORT_LIMITS.header)}`],
   ['records of a report', count(REPORT_LIMITS.records)],
@@ -200,7 +213,10 @@ ${section('Monitoring', [
   ['hosts of a workspace', count(monitoring.MAX_HOSTS_PER_WORKSPACE)],
   ['addresses of a name', count(monitoring.MAX_ADDRESSES_PER_NAME)],
   ['ports of a host', '8'],
-  ['hosts checked at once', `${monitoring.PARALLEL_HOSTS}, of one account ${monitoring.PARALLEL_HOSTS_PER_ACCOUNT}`],
+  [
+    'hosts checked at once',
+    `${monitoring.PARALLEL_HOSTS}, of one account ${monitoring.PARALLEL_HOSTS_PER_ACCOUNT}`,
+  ],
   ['queries to one blocklist', `${1_000 / monitoring.QUERY_SPACING_MS} a second`],
   ['history', days(monitoring.HISTORY_RETENTION_MS)],
 ])}
@@ -208,8 +224,14 @@ ${section('Monitoring', [
 ${section('Alerts', [
   ['channels of a workspace', count(MAX_CHANNELS_PER_WORKSPACE)],
   ['mutes of a workspace', count(silence.MAX_MUTES_PER_WORKSPACE)],
-  ['duration of a snooze', `${silence.SNOOZE_MINUTES.least} minutes to ${silence.SNOOZE_MINUTES.most / 1_440} days`],
-  ['duration of a mute', `${silence.MUTE_MINUTES.least} minutes to ${silence.MUTE_MINUTES.most / 1_440} days, or until you delete it`],
+  [
+    'duration of a snooze',
+    `${silence.SNOOZE_MINUTES.least} minutes to ${silence.SNOOZE_MINUTES.most / 1_440} days`,
+  ],
+  [
+    'duration of a mute',
+    `${silence.MUTE_MINUTES.least} minutes to ${silence.MUTE_MINUTES.most / 1_440} days, or until you delete it`,
+  ],
   ['links in a message', `one use, ${silence.LINK_LIFETIME_SECONDS / DAY_SECONDS} days`],
   ['attempts at a code', `${MAX_CODE_ATTEMPTS}, then request a new one, once a minute`],
   ['emails with codes', mails(alertMails.CODE_MAIL_LIMITS)],
@@ -219,37 +241,64 @@ ${section('Alerts', [
     'parts of a rule',
     `${rules.MAX_RULE_KINDS} kinds, ${rules.MAX_RULE_OBJECTS} objects, ${rules.MAX_RULE_LABELS} labels, ${rules.MAX_ESCALATION_STEPS} steps, ${rules.MAX_ESCALATION_REPEATS} repeats`,
   ],
-  ['problems that wait for a step', `${count(rules.MAX_ESCALATING_PER_WORKSPACE)}; further ones are not escalated`],
-  ['messages at once', `${alertMails.PARALLEL_MESSAGES} in an instance, ${alertMails.PARALLEL_MESSAGES_PER_ACCOUNT} of one account`],
+  [
+    'problems that wait for a step',
+    `${count(rules.MAX_ESCALATING_PER_WORKSPACE)}; further ones are not escalated`,
+  ],
+  [
+    'messages at once',
+    `${alertMails.PARALLEL_MESSAGES} in an instance, ${alertMails.PARALLEL_MESSAGES_PER_ACCOUNT} of one account`,
+  ],
 ])}
 
 ${section('Delisting', [
-  ['emails to operators', 'five a day from one account to one operator, ten a day from the installation'],
+  [
+    'emails to operators',
+    'five a day from one account to one operator, ten a day from the installation',
+  ],
   ['attempts of a step', '3'],
 ])}
 
 ${section('Migrations', [
   ['migrations at once', '`MIGRATION_CONCURRENCY` (4); accounts share them'],
-  ['time without a completed message', `${SLOT_LIMITS.standstillMs / MINUTE_MS} minutes, then back to the queue; ${SLOT_LIMITS.maxStandstills} times`],
+  [
+    'time without a completed message',
+    `${SLOT_LIMITS.standstillMs / MINUTE_MS} minutes, then back to the queue; ${SLOT_LIMITS.maxStandstills} times`,
+  ],
   ['a dry run', `${SLOT_LIMITS.dryRunMs / MINUTE_MS} minutes`],
   ['an unreachable server', `${WAIT_TIMES.unreachableMs / MINUTE_MS} minutes`],
   ['mailboxes of a batch', count(BATCH_LIMITS.maxMailboxes)],
   ['open batches of a workspace', count(BATCH_LIMITS.maxOpenBatches)],
   ['file of a batch', bytes(BATCH_LIMITS.maxFileBytes)],
   ['mailboxes at once at a host', `${DEFAULT_HOST_LIMIT}, unless the batch sets its own`],
-  ['a batch without an action or result', `${BATCH_LIMITS.idleDays} days, then its passwords are deleted`],
-  ['interval of a synchronization', `${SYNC_LIMITS.minMinutes} minutes to ${SYNC_LIMITS.maxMinutes / 1_440} days, for ${SYNC_LIMITS.days} days`],
+  [
+    'a batch without an action or result',
+    `${BATCH_LIMITS.idleDays} days, then its passwords are deleted`,
+  ],
+  [
+    'interval of a synchronization',
+    `${SYNC_LIMITS.minMinutes} minutes to ${SYNC_LIMITS.maxMinutes / 1_440} days, for ${SYNC_LIMITS.days} days`,
+  ],
   ['MX hosts of a cut-over', count(CUTOVER_LIMITS.maxMxHosts)],
   ['an open cut-over', `${CUTOVER_LIMITS.maxDays} days`],
-  ['proofs at once', `${PROOF_LIMITS.concurrency}, each up to ${PROOF_LIMITS.deadlineSeconds / HOUR_SECONDS} hours`],
-  ['a link of an owner', `one use, ${OWNER_LINK_LIMITS.days} days (up to ${OWNER_LINK_LIMITS.maxDays}), ${OWNER_LINK_LIMITS.attempts} passwords`],
+  [
+    'proofs at once',
+    `${PROOF_LIMITS.concurrency}, each up to ${PROOF_LIMITS.deadlineSeconds / HOUR_SECONDS} hours`,
+  ],
+  [
+    'a link of an owner',
+    `one use, ${OWNER_LINK_LIMITS.days} days (up to ${OWNER_LINK_LIMITS.maxDays}), ${OWNER_LINK_LIMITS.attempts} passwords`,
+  ],
   ['mail credentials of a workspace', count(MAX_CREDENTIALS)],
 ])}
 
 ${section('Attack reporting', [
   ['lines of a bulk report', count(MAX_ROWS)],
   ['active bans of a fleet', count(fleet.MAX_ACTIVE_BANS)],
-  ['addresses that a fleet remembers', `${count(fleet.MAX_REMEMBERED_ADDRESSES)}, each for 30 days after its last report`],
+  [
+    'addresses that a fleet remembers',
+    `${count(fleet.MAX_REMEMBERED_ADDRESSES)}, each for 30 days after its last report`,
+  ],
   ['changes of a fleet', `30 days, the newest ${count(fleet.MAX_CHANGES)}`],
   ['allowlist of a fleet', `${count(fleet.MAX_ALLOWED_NETWORKS)} networks`],
   ['rules of a fleet', count(fleet.MAX_RULES)],
@@ -268,16 +317,31 @@ ${section('Attack reporting', [
   ],
   ['peers of a federation', `${MAX_PEERS}; ${count(MAX_ITEMS_PER_DAY)} items a day from each`],
   ['alerts of CrowdSec in a request', `${count(MAX_ALERTS)}, ${bytes(ALERTS_BODY_LIMIT)}`],
-  ['appeals', '10 a day from one address; for other addresses also 30 a day from one network, 100 from one provider'],
+  [
+    'appeals',
+    '10 a day from one address; for other addresses also 30 a day from one network, 100 from one provider',
+  ],
 ])}
 
 ${section('Webhooks', [
   ['endpoints of a workspace', count(webhooks.MAX_ENDPOINTS_PER_WORKSPACE)],
-  ['requests of an endpoint', `the newest ${count(webhooks.REQUESTS_PER_ENDPOINT)}, for ${webhooks.RETENTION_DAYS} days`],
-  ['body', `the first ${bytes(webhooks.MAX_STORED_BODY_BYTES)} is stored; up to ${bytes(webhooks.MAX_READ_BODY_BYTES)} are read; beyond: 413`],
+  [
+    'requests of an endpoint',
+    `the newest ${count(webhooks.REQUESTS_PER_ENDPOINT)}, for ${webhooks.RETENTION_DAYS} days`,
+  ],
+  [
+    'body',
+    `the first ${bytes(webhooks.MAX_STORED_BODY_BYTES)} is stored; up to ${bytes(webhooks.MAX_READ_BODY_BYTES)} are read; beyond: 413`,
+  ],
   ['headers', '16 KiB; beyond: 431, stored as `rejected`'],
-  ['time to send', '10 seconds for the headers, 60 for the whole request; then 408, stored as far as it arrived'],
-  ['body of a response', `${bytes(webhooks.MAX_RESPONSE_BODY_BYTES)}; values of a template ${bytes(webhooks.MAX_TEMPLATE_VALUE_BYTES)}`],
+  [
+    'time to send',
+    '10 seconds for the headers, 60 for the whole request; then 408, stored as far as it arrived',
+  ],
+  [
+    'body of a response',
+    `${bytes(webhooks.MAX_RESPONSE_BODY_BYTES)}; values of a template ${bytes(webhooks.MAX_TEMPLATE_VALUE_BYTES)}`,
+  ],
   [
     'delayed responses at once, in an instance',
     `${webhooks.MAX_DELAYED_PER_ENDPOINT} of an endpoint, ${webhooks.MAX_DELAYED_PER_ACCOUNT} of an account, ${count(webhooks.MAX_DELAYED_RESPONSES)} in all`,
@@ -286,7 +350,10 @@ ${section('Webhooks', [
     'bodies in memory, of all senders',
     `${bytes(webhooks.BODY_MEMORY_BYTES)} beyond the first ${bytes(webhooks.UNCOUNTED_BODY_BYTES)} of each; then 503`,
   ],
-  ['signatures verified for alerts', `${webhooks.MAX_VERIFIED_REQUESTS} of an endpoint a minute, ${bytes(webhooks.MAX_VERIFIED_BYTES_PER_ACCOUNT)} of an account`],
+  [
+    'signatures verified for alerts',
+    `${webhooks.MAX_VERIFIED_REQUESTS} of an endpoint a minute, ${bytes(webhooks.MAX_VERIFIED_BYTES_PER_ACCOUNT)} of an account`,
+  ],
   ['alerts about silence', `${webhooks.MAX_SILENCES_PER_DAY} a day of an endpoint`],
 ])}
 `
@@ -297,15 +364,19 @@ const intake = (value: (limits: typeof dmarc.GUARANTEED_LIMIT) => string) =>
     value,
   )
 
+/** In the order of the API reference, which names the operations. */
 function requestRows(limits: RequestLimit[], reference: shown.Limit[]): Row[] {
-  return limits.map(({ noun, rate: requests, maxConcurrent }) => [
-    noun,
-    requests ? `${count(requests.requests)} ${PERIODS[requests.windowSeconds]}` : '',
-    maxConcurrent === undefined ? '' : count(maxConcurrent),
-    (reference.find(({ name }) => name === noun)?.operations ?? [])
-      .map((id) => `\`${id}\``)
-      .join(', '),
-  ])
+  const order = reference.map(({ name }) => name)
+  return limits
+    .toSorted((one, other) => order.indexOf(one.noun) - order.indexOf(other.noun))
+    .map(({ noun, rate: requests, maxConcurrent }) => [
+      noun,
+      requests ? `${count(requests.requests)} ${PERIODS[requests.windowSeconds]}` : '',
+      maxConcurrent === undefined ? '' : count(maxConcurrent),
+      (reference.find(({ name }) => name === noun)?.operations ?? [])
+        .map((id) => `\`${id}\``)
+        .join(', '),
+    ])
 }
 
 function errorCodesPage(): string {
@@ -358,12 +429,24 @@ function leafText(path: Path): string {
   const operands = command.operands
     .filter(({ summary }) => summary !== undefined)
     .map(({ name, summary = '' }) => [`\`${name}\``, summary] as const)
-  const rows = [...operands, ...flagRows(command.flags).map(([flag, text]) => [`\`${flag}\``, text])]
-  const title = path.length > 2 ? [`### ${path.slice(1).map(({ name }) => name).join(' ')}`, `${command.summary}.`] : []
+  const rows = [
+    ...operands,
+    ...flagRows(command.flags).map(([flag, text]) => [`\`${flag}\``, text]),
+  ]
+  const title =
+    path.length > 2
+      ? [
+          `### ${path
+            .slice(1)
+            .map(({ name }) => name)
+            .join(' ')}`,
+          `${command.summary}.`,
+        ]
+      : []
   return [
     ...title,
     `\`\`\`text\n${synopses(path).join('\n')}\n\`\`\``,
-    ...(command.description ?? []),
+    ...(command.description ?? []).map(withPageLinks),
     ...(rows.length > 0 ? [table(['argument', 'meaning'], rows)] : []),
   ].join('\n\n')
 }

@@ -61,7 +61,7 @@ function clientId(provider: string, mailboxes: string) {
   return setting({
     default: '',
     defaultText: 'none',
-    description: `Client ID that ${provider} gave you, for signing in to ${mailboxes} (docs/mailbox-sign-in.md).`,
+    description: `Client ID that ${provider} gave you, for signing in to ${mailboxes} (/docs/guide/mail-providers.html).`,
     parse: optional(text),
   })
 }
@@ -104,7 +104,7 @@ export const SETTINGS = {
     defaultText: 'the embedded PostgreSQL',
     description:
       'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it. ' +
-      'Several hosts, `one:5432,two:5432`, are a primary and its standbys: the one that accepts writes is used (docs/scaling.md).',
+      'Several hosts, `one:5432,two:5432`, are a primary and its standbys: the one that accepts writes is used (/docs/guide/scaling.html#database-fail-over).',
     parse: optional(databaseUrl),
     secret: true,
   }),
@@ -112,7 +112,7 @@ export const SETTINGS = {
     default: '',
     defaultText: 'none',
     description:
-      'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (docs/operations.md). Each installation needs its own.',
+      'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (/docs/guide/operations.html#back-up-continuously). Each installation needs its own.',
     parse: optional(backupArchive),
   }),
   BACKUP_S3_ENDPOINT: setting({
@@ -216,7 +216,7 @@ export const SETTINGS = {
   PROCESSES: setting({
     default: '1',
     description:
-      'Processes that serve HTTP on this machine: a number, or `auto` for one per core (docs/scaling.md). More than one needs Linux.',
+      'Processes that serve HTTP on this machine: a number, or `auto` for one per core (/docs/guide/scaling.html). More than one needs Linux.',
     parse: processes,
   }),
   DNS_SERVERS: setting({
@@ -362,7 +362,7 @@ export const SETTINGS = {
     default: '',
     defaultText: 'none: no single sign-on',
     description:
-      'Issuer URL of the OpenID provider, as in its `/.well-known/openid-configuration` (docs/single-sign-on.md).',
+      'Issuer URL of the OpenID provider, as in its `/.well-known/openid-configuration` (/docs/guide/single-sign-on.html).',
     parse: optional(urlOf('https:', 'http:')),
   }),
   OIDC_CLIENT_ID: setting({
@@ -488,7 +488,7 @@ export const SETTINGS = {
   REQUEST_LIMITS: setting({
     default: 'on',
     description:
-      'Limits on expensive requests per account or address (docs/api.md): `on` or `off`. Turn them off only if another service limits requests.',
+      'Limits on expensive requests per account or address (/docs/guide/limits.html): `on` or `off`. Turn them off only if another service limits requests.',
     parse: oneOf(['on', 'off'] as const),
   }),
   MIGRATION_CONCURRENCY: setting({
@@ -556,7 +556,7 @@ export function readConfig(env: Record<string, string | undefined> = environment
   if (details.length === 0) details.push(...conflicts(parsed as Parsed))
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
-    const suggestion = 'correct them in the environment or .env (docs/configuration.md)'
+    const suggestion = 'correct them in the environment or .env (/docs/guide/configuration.html)'
     throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details, suggestion })
   }
   return withComputedDefaults(parsed as Parsed)
@@ -631,9 +631,21 @@ export function readCommandSecret(
   name:
     | `PORTREEVE_${'SOURCE' | 'DESTINATION'}_${'PASSWORD' | 'TOKEN'}`
     | `IMAPSYNC_PASSWORD${1 | 2}`
-    | 'PORTREEVE_API_TOKEN',
+    | `PORTREEVE_${'API_' | ''}TOKEN`,
 ): string | undefined {
   return environment()[name] || undefined
+}
+
+/** The URL of the service whose API a command uses, unless a flag names it. */
+export function readServiceUrl(): string {
+  return environment()['PORTREEVE_URL'] || readConfig().BASE_URL
+}
+
+/** Completes paths of the guide in a text, such as `/docs/guide/scaling.html`, to URLs of this service. */
+export function withGuideUrls(message: string): string {
+  const { BASE_URL, PORT } = environment()
+  const base = BASE_URL?.trim() || `http://localhost:${PORT?.trim() || SETTINGS.PORT.default}`
+  return message.replaceAll(/(?<![\w/])\/docs\/guide\//g, `${base}/docs/guide/`)
 }
 
 /** Whether PORTREEVE_CONFIRM_DELETION allows the deletions of `portreeve imapsync`. */

@@ -1,22 +1,26 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { readCommandSecret, readConfig } from '../config.ts'
+import { readCommandSecret, readServiceUrl } from '../config.ts'
 import { UsageError, type Flags } from './command.ts'
 import { askSecret } from './prompt.ts'
 
 /** Options of commands that use the API of a service. */
 export const SERVICE_FLAGS = {
-  server: { value: 'URL', summary: 'URL of the service', defaultText: 'BASE_URL' },
+  server: {
+    value: 'URL',
+    summary: 'URL of the service',
+    defaultText: 'PORTREEVE_URL, or BASE_URL',
+  },
   'api-token-file': {
     value: 'FILE',
     completes: 'file',
     summary: 'file with an API token',
-    defaultText: 'PORTREEVE_API_TOKEN, or a prompt',
+    defaultText: 'PORTREEVE_TOKEN, or a prompt',
   },
 } as const satisfies Flags
 
 /** The URL of the service. @throws UsageError */
 export function serverFrom(given: string | undefined): URL {
-  return urlOf(given ?? readConfig().BASE_URL, '--server')
+  return urlOf(given ?? readServiceUrl(), '--server')
 }
 
 /** @throws UsageError for anything but an http or https URL */
@@ -35,10 +39,10 @@ export async function apiTokenFrom(file: string | undefined): Promise<string> {
   if (file !== undefined && !existsSync(file)) throw new UsageError(`File not found: ${file}.`)
   const given =
     file === undefined
-      ? readCommandSecret('PORTREEVE_API_TOKEN')
+      ? (readCommandSecret('PORTREEVE_TOKEN') ?? readCommandSecret('PORTREEVE_API_TOKEN'))
       : readFileSync(file, 'utf8').trim()
   const token = given ?? (await askSecret('API token'))
   if (!token)
-    throw new UsageError('API token missing. Set PORTREEVE_API_TOKEN or give --api-token-file.')
+    throw new UsageError('API token missing. Set PORTREEVE_TOKEN or give --api-token-file.')
   return token
 }

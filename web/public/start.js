@@ -18,7 +18,8 @@
 ;(() => {
   const open =
     /^\/(address|network|shared\/.*|setup|sign-up|sign-in|invitation|signed-in|forgot-password|reset-password|docs\/?)?$/
-  if (open.test(location.pathname)) return
+  // The guide needs none, and may be on a server without an API.
+  if ('guide' in document.documentElement.dataset || open.test(location.pathname)) return
   let workspace = null
   try {
     const linked = new URLSearchParams(location.search).get('workspace')

@@ -109,7 +109,12 @@ async function backups(config: Config): Promise<Finding[]> {
   const { BACKUP_ARCHIVE, DATABASE_URL, DATA_DIR } = config
   if (DATABASE_URL || databaseIn(DATA_DIR) === null) return []
   if (!BACKUP_ARCHIVE)
-    return [doubtful('backups', 'No continuous backups. Set BACKUP_ARCHIVE (docs/operations.md).')]
+    return [
+      doubtful(
+        'backups',
+        'No continuous backups. Set BACKUP_ARCHIVE: /docs/guide/operations.html#back-up-continuously',
+      ),
+    ]
   try {
     const store = await openObjectStore(BACKUP_ARCHIVE)
     await store.listFolders()

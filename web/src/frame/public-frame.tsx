@@ -25,6 +25,7 @@ export function PublicFrame({ children = <Outlet /> }: { children?: ReactNode })
       </main>
       <footer className={classes.footer}>
         <span>{frame.version(service?.version)}</span>
+        <a href="/docs/guide/">{frame.guide}</a>
         <a href="/docs">{frame.documentation}</a>
         <a href="/openapi.json">{frame.openApi}</a>
       </footer>

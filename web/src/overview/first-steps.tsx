@@ -31,7 +31,8 @@ export function FirstSteps({ isNew, progress }: { isNew: boolean; progress: Prog
       <StepList steps={steps} domain={domain} />
       <p>
         <Muted>
-          {messages.commandLine} <a href="/docs">{messages.documentation}</a>.
+          <a href="/docs/guide/tutorial.html">{messages.tutorial}</a>. {messages.commandLine}{' '}
+          <a href="/docs">{messages.documentation}</a>.
         </Muted>
       </p>
     </Section>

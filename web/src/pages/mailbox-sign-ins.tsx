@@ -43,7 +43,9 @@ export function Screen() {
         </Table>
       )}
       <Section title={form.title}>
-        <Muted>{form.lead}</Muted>
+        <Muted>
+          {form.lead} <a href="/docs/guide/organization-sign-in.html">{form.guide}</a>.
+        </Muted>
         <Card>
           <AddSignIn />
         </Card>

@@ -4,7 +4,7 @@ import { useVisibleEntries } from '../../use-visible-entries.ts'
 import { frame, palette as messages } from '../../messages.ts'
 import type { PaletteItem } from '../palette-items.ts'
 
-/** The screens of the navigation, and the API documentation. */
+/** The screens of the navigation, the guide and the API documentation. */
 export function useScreenItems(): PaletteItem[] {
   const navigate = useNavigate()
   const entries = useVisibleEntries([...MODULES, ...SETTINGS_PAGES])
@@ -19,6 +19,12 @@ export function useScreenItems(): PaletteItem[] {
         open: () => void navigate({ to }),
       }
     }),
+    {
+      name: frame.guide,
+      kind,
+      icon: 'book',
+      open: () => window.location.assign('/docs/guide/'),
+    },
     {
       name: frame.documentation,
       kind,
