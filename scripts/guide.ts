@@ -223,7 +223,7 @@ function documentOf(page: GuidePage, { pages, isService }: Frame): string {
       return `<a href="#${id}"${deep}>${escapeHtml(text)}</a>`
     })
   const elsewhere = isService
-    ? `<div class="elsewhere"><a href="${base}../../home">${messages.dashboard}</a><a href="${base}../../docs">${messages.api}</a></div>`
+    ? `<a href="${base}../../home">${messages.dashboard}</a><a href="${base}../../docs">${messages.api}</a>`
     : ''
   return `<!doctype html>
 <html lang="en" data-guide="${base}">
@@ -241,12 +241,12 @@ function documentOf(page: GuidePage, { pages, isService }: Frame): string {
 <header>
 <a class="brand" href="${base}index.html"><img src="${base}favicon.svg" width="24" height="24" alt="">${messages.title}</a>
 <div class="search"><input id="search" type="search" placeholder="${messages.search}" aria-label="${messages.search}" autocomplete="off"><ul id="found" hidden></ul></div>
-${elsewhere}
+<div class="elsewhere"><a class="jump" href="#pages">${messages.pages}</a>${elsewhere}</div>
 </header>
 <div class="columns">
-<nav class="pages" aria-label="${messages.pages}"><details open><summary>${messages.pages}</summary>
+<nav class="pages" id="pages" aria-label="${messages.pages}">
 ${navigationOf(index, page, byUrl)}
-</details></nav>
+</nav>
 <main id="page" tabindex="-1">
 ${page.html}
 </main>
