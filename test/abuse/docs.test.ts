@@ -55,7 +55,7 @@ describe('docs/attack-reporting.md and docs/blocklist.md', () => {
 })
 
 const runExample = (command: string) =>
-  run('bash', ['-ec', `${functions}\n${command}`], { env, cwd, timeout: 20_000 })
+  run('bash', ['--norc', '-ec', `${functions}\n${command}`], { env, cwd, timeout: 20_000 })
 
 /** Replaces times, and pseudonyms, which differ in each run. */
 function shapeOf(value: unknown): unknown {

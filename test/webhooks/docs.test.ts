@@ -33,7 +33,7 @@ describe('docs/webhooks.md and docs/webhook-responses.md', () => {
       ...pages.slice(-1),
     ]
     const env = { PATH: process.env['PATH'] }
-    const { stdout } = await promisify(execFile)('/bin/bash', ['-eu', '-c', script.join('\n')], {
+    const { stdout } = await promisify(execFile)('/bin/bash', ['--norc', '-eu', '-c', script.join('\n')], {
       cwd: folder,
       env,
       timeout: 60_000,
