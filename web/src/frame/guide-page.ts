@@ -19,9 +19,12 @@ const PAGES: readonly (readonly [path: string, page: string])[] = [
   ['/administration', 'operations.html'],
 ]
 
+/** The address of a page of the guide. */
+export const inGuide = (page = '') => `/docs/guide/${page}`
+
 /** The page of the guide about a screen; its first page where none is. */
 export function guidePageOf(screen: string): string {
   const [, page = ''] =
     PAGES.find(([path]) => screen === path || screen.startsWith(`${path}/`)) ?? []
-  return `/docs/guide/${page}`
+  return inGuide(page)
 }

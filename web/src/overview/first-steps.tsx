@@ -1,3 +1,4 @@
+import { inGuide } from '../frame/guide-page.ts'
 import { useQuery } from '@tanstack/react-query'
 import type { LinkProps } from '@tanstack/react-router'
 import { accountQuery } from '../queries.ts'
@@ -31,7 +32,7 @@ export function FirstSteps({ isNew, progress }: { isNew: boolean; progress: Prog
       <StepList steps={steps} domain={domain} />
       <p>
         <Muted>
-          <a href="/docs/guide/tutorial.html">{messages.tutorial}</a>. {messages.commandLine}{' '}
+          <a href={inGuide('tutorial.html')}>{messages.tutorial}</a>. {messages.commandLine}{' '}
           <a href="/docs">{messages.documentation}</a>.
         </Muted>
       </p>

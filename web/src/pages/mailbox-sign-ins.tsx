@@ -1,3 +1,4 @@
+import { inGuide } from '../frame/guide-page.ts'
 import { useQuery } from '@tanstack/react-query'
 import {
   mailCredentialsQuery,
@@ -44,7 +45,7 @@ export function Screen() {
       )}
       <Section title={form.title}>
         <Muted>
-          {form.lead} <a href="/docs/guide/organization-sign-in.html">{form.guide}</a>.
+          {form.lead} <a href={inGuide('organization-sign-in.html')}>{form.guide}</a>.
         </Muted>
         <Card>
           <AddSignIn />

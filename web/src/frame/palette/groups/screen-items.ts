@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { MODULES, SETTINGS_PAGES } from '../../navigation.ts'
 import { useVisibleEntries } from '../../use-visible-entries.ts'
+import { inGuide } from '../../guide-page.ts'
 import { frame, palette as messages } from '../../messages.ts'
 import type { PaletteItem } from '../palette-items.ts'
 
@@ -23,7 +24,7 @@ export function useScreenItems(): PaletteItem[] {
       name: frame.guide,
       kind,
       icon: 'book',
-      open: () => window.location.assign('/docs/guide/'),
+      open: () => window.location.assign(inGuide()),
     },
     {
       name: frame.documentation,
