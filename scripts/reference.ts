@@ -323,6 +323,42 @@ ${section('Attack reporting', [
   ],
 ])}
 
+${section(
+  'Shares of background work',
+  [
+    [
+      'migrations and dry runs',
+      '`MIGRATION_CONCURRENCY` (4)',
+      'all while no other account waits, otherwise an equal share',
+    ],
+    [
+      'reading report mailboxes',
+      count(dmarc.MAX_CONCURRENT_MAILBOXES),
+      'the same; 5 minutes per read',
+    ],
+    [
+      'checks of monitored hosts',
+      count(monitoring.PARALLEL_HOSTS),
+      `${monitoring.PARALLEL_HOSTS_PER_ACCOUNT}; accounts take turns; 2 minutes per check`,
+    ],
+    ['delisting steps', '8 addresses per instance', 'accounts take turns'],
+    [
+      'alert messages',
+      `${alertMails.PARALLEL_MESSAGES} per instance`,
+      `${alertMails.PARALLEL_MESSAGES_PER_ACCOUNT}; 20 seconds per webhook, 5 minutes per email`,
+    ],
+    [
+      'parsing of large emails',
+      `${REPORT_LIMITS.threads} per instance`,
+      `${REPORT_LIMITS.threadTime / 1_000} seconds and ${REPORT_LIMITS.threadMemory} MB per email`,
+    ],
+    ['verification of DMARC domains', '20', '4 seconds per domain'],
+  ],
+  ['work', 'at once', 'of one account'],
+)}
+
+One account cannot fill a queue while others wait. All limits apply across all instances, unless the table says otherwise.
+
 ${section('Webhooks', [
   ['endpoints of a workspace', count(webhooks.MAX_ENDPOINTS_PER_WORKSPACE)],
   [
