@@ -240,7 +240,12 @@ export const ReportQuery = Type.Object({
   from: Type.Optional(Type.String(DayOrMoment)),
   to: Type.Optional(Type.String(DayOrMoment)),
   orgName: Type.Optional(Type.String({ maxLength: 255 })),
-  result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports with failed messages.' })),
+  result: Type.Optional(
+    Type.Enum(['fail'], {
+      title: 'FailedOnly',
+      description: 'Only reports with failed messages.',
+    }),
+  ),
   sort: OrderOf(REPORT_ORDERS),
   records: Type.Boolean({
     default: true,
@@ -576,7 +581,7 @@ export const SourceRecordQuery = Type.Object({
   orgName: Type.Optional(
     Type.String({ maxLength: 255, description: 'The full name of a reporter.' }),
   ),
-  result: Type.Optional(Type.Enum(['pass', 'fail'])),
+  result: Type.Optional(Type.Enum(['pass', 'fail'], { title: 'PassOrFail' })),
 })
 
 const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
