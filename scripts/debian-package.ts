@@ -68,12 +68,14 @@ function addProgram(): void {
   run('npm', ['pkg', 'delete', 'devDependencies'], library)
   run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], library)
   for (const file of [
+    'deploy/debian',
     'package-lock.json',
     'man',
     'node_modules/.package-lock.json',
     'node_modules/.bin',
   ])
     rmSync(join(library, file), { recursive: true, force: true })
+  run('find', [library, '-name', '*.so*', '-type', 'f', '-exec', 'chmod', '-x', '{}', '+'])
   copyFileSync(process.execPath, target(`${LIBRARY}/runtime/node`))
   chmodSync(join(library, 'runtime/node'), 0o755)
   const start = `exec /${LIBRARY}/runtime/node /${LIBRARY}/bin/portreeve.js "$@"`
@@ -113,7 +115,7 @@ Version: ${version}-1
 Architecture: ${architecture}
 Maintainer: ${MAINTAINER}
 Installed-Size: ${kilobytes}
-Depends: adduser, init-system-helpers, libc6 (>= 2.28), libgcc-s1, libstdc++6
+Depends: adduser, libc6 (>= 2.28), libgcc-s1, libstdc++6
 Recommends: systemd
 Suggests: unbound, nginx
 Section: mail

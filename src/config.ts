@@ -630,9 +630,12 @@ export function readCommandSecret(
   name:
     | `PORTREEVE_${'SOURCE' | 'DESTINATION'}_${'PASSWORD' | 'TOKEN'}`
     | `IMAPSYNC_PASSWORD${1 | 2}`
-    | 'PORTREEVE_API_TOKEN',
+    | 'PORTREEVE_TOKEN',
 ): string | undefined {
-  return environment()[name] || undefined
+  const variables = environment()
+  // The name of PORTREEVE_TOKEN until 0.2.0.
+  const earlier = name === 'PORTREEVE_TOKEN' ? variables['PORTREEVE_API_TOKEN'] : undefined
+  return variables[name] || earlier || undefined
 }
 
 /** Whether PORTREEVE_CONFIRM_DELETION allows the deletions of `portreeve imapsync`. */
