@@ -28,7 +28,7 @@ function before(): void {
   // An earlier `npm pack` may have been interrupted.
   restoreManifest()
   run('node', ['scripts/build.ts'])
-  writeFileSync(COMMIT_FILE, `${process.env['COMMIT'] ?? findCommit() ?? ''}\n`)
+  writeFileSync(COMMIT_FILE, `${process.env['COMMIT'] || (findCommit() ?? '')}\n`)
   const text = readFileSync(MANIFEST, 'utf8')
   const { dependencies: _bundled, ...manifest } = JSON.parse(text) as Manifest
   writeFileSync(join(ROOT, 'dist/sbom.spdx.json'), JSON.stringify(listPackages(manifest)))

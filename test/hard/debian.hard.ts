@@ -18,6 +18,7 @@ import { figure } from './figures.ts'
 const PROGRAMS = ['/usr/bin/mmdebstrap', '/usr/bin/systemd-nspawn', '/usr/bin/lintian']
 const PACKAGES = 'systemd,systemd-sysv,dbus,adduser,libstdc++6,man-db'
 const BUILD_MS = 900_000
+const COMMIT = '0123456789ab'
 
 let work: string
 let system: string
@@ -96,7 +97,7 @@ function buildPackages(): void {
   writeFileSync(join(work, 'files'), tracked.join('\0'))
   run('sh', ['-c', `tar -C ${ROOT} --null -T files -c | tar -x -C checkout`])
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
-  run('npm', ['pack', '--silent', '--pack-destination', work], checkout)
+  run('sh', ['-c', `COMMIT=${COMMIT} npm pack --silent --pack-destination ${work}`], checkout)
   run(
     process.execPath,
     ['scripts/debian-package.ts', join(work, `portreeve-${VERSION}.tgz`)],
@@ -150,7 +151,7 @@ describe('the Debian package', () => {
     expect(done('stat -c "%U:%G %a" /var/lib/portreeve /etc/portreeve/portreeve.env')).toBe(
       'portreeve:portreeve 700\nroot:portreeve 640\n',
     )
-    expect(done('portreeve version')).toContain(VERSION)
+    expect(done('portreeve version')).toBe(`${VERSION} (commit ${COMMIT})\n`)
     done('man --where portreeve; test -s /usr/share/bash-completion/completions/portreeve')
   })
 
