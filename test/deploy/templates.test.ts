@@ -92,7 +92,7 @@ describe('unraid.xml', () => {
     const parser = new SaxesParser()
     parser.on('opentag', ({ name, attributes }) => {
       open = name
-      if (name === 'Config') configs.push(attributes as Record<string, string>)
+      if (name === 'Config') configs.push(attributes)
     })
     parser.on('text', (text) => (texts[open] ??= text))
     parser.write(read('unraid.xml')).close()

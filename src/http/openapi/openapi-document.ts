@@ -135,7 +135,7 @@ function responsesOf(
   )
   const { '4XX': client, '5XX': server, ...own } = Object.fromEntries(normalized)
   const replaced = Object.entries(failures).map(([status, failure]) => {
-    const ofRange = /^5/.test(status) ? server : client
+    const ofRange = status.startsWith('5') ? server : client
     return [status, ofRange ? asFailure(ofRange) : failure] as const
   })
   return { ...Object.fromEntries(replaced), ...own }
