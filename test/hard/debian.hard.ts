@@ -32,7 +32,7 @@ const run = (command: string, args: string[], cwd = work) =>
 
 /** Runs a line of shell as root in the booted system. */
 function enter(line: string): { status: number | null; out: string } {
-  const into = ['-t', leader, '-m', '-u', '-i', '-n', '-p', '--root', '--wd=/']
+  const into = ['-t', leader, '-m', '-u', '-i', '-n', '-p', '--root', '--wd']
   const args = [...into, '/usr/bin/env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root']
   const { status, stdout, stderr } = spawnSync('nsenter', [...args, 'sh', '-c', line], {
     encoding: 'utf8',
@@ -195,7 +195,7 @@ describe('the Debian package', () => {
   it('stops the service when it is removed, and finds its data when it is installed again', async () => {
     done('dpkg -r portreeve')
     expect(enter('systemctl is-active portreeve').out.trim()).toBe('inactive')
-    expect(done('pgrep -c postgres || true').trim()).toBe('0')
+    expect(done('grep -lx postgres /proc/[0-9]*/comm || true')).toBe('')
     done(
       'test -e /etc/portreeve/portreeve.env -a -d /var/lib/portreeve/postgres -a ! -e /usr/lib/portreeve',
     )
