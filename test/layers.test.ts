@@ -7,6 +7,7 @@ const LAYERS = [
     'errors.ts',
     'config.ts',
     'database-url.ts',
+    'installation.ts',
     'loading-cache.ts',
     'log.ts',
     'recent-entries.ts',
