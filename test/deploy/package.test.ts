@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyTemplate } from '../../src/store/embedded/template.ts'
@@ -188,7 +188,7 @@ describe('the package', () => {
 
   it.runIf(isRoot)('says whose folder it may not use, and how to change that', async () => {
     const refused = start(['serve'], await freePort(), await freePort())
-    const [output] = await Promise.all([text(refused.stderr as Readable), once(refused, 'exit')])
+    const [output] = await Promise.all([textOf(refused.stderr as Readable), once(refused, 'exit')])
     expect(refused.exitCode).toBe(1)
     const data = join(folder, 'data')
     expect(output).toContain(

@@ -394,9 +394,8 @@ async function rawAnswer(dns: DnsServer): Promise<Buffer> {
 }
 
 describe('a server with a name', () => {
-  it.each(['NOERROR', 'truncated'] as const)('is found by the system (%s)', async (way) => {
-    const behaviours = way === 'truncated' ? { 'example.test': way } : {}
-    const { port } = await dnsWith({ records, behaviours })
+  it.each(['answer', 'truncated'] as const)('is found by the system (%s)', async (way) => {
+    const { port } = await dnsWith({ records, behaviours: { '*': way } })
     const servers = [{ address: 'localhost', port }]
     const answer = await resolverOf({ servers }).query('example.test', 'A')
     expect(answer).toMatchObject({ status: 'NOERROR', server: `localhost:${port}` })

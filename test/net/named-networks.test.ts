@@ -4,9 +4,9 @@ import { cidr } from '../../src/setting-values.ts'
 
 describe('names among networks', () => {
   it('stand for their present addresses, and for none where they have none', async () => {
-    const { networks, stop } = await followNames([cidr('192.0.2.0/24'), 'localhost', 'no.invalid'])
-    stop()
-    const texts = networks.map(([address, bits]) => `${address.toString()}/${bits}`)
+    const named = await followNames([cidr('192.0.2.0/24'), 'localhost', 'no.invalid'])
+    named.stop()
+    const texts = named.networks.map(([address, bits]) => `${address.toString()}/${bits}`)
     expect(texts).toEqual(expect.arrayContaining(['192.0.2.0/24', '127.0.0.1/32']))
     expect(texts.filter((text) => !/^(192.0.2.0|127|::1)/.test(text))).toEqual([])
   })
