@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -184,6 +185,18 @@ describe('the package', () => {
     const damaged = join(folder, 'two')
     writeFileSync(join(damaged, 'global/pg_control'), 'x'.repeat(8_192))
     expect(() => copyTemplate(join(folder, 'three'), damaged)).toThrow('no valid checksum')
+  })
+
+  it('refuses to start without a data file', async () => {
+    const file = join(installed, 'data/common-passwords.txt')
+    renameSync(file, `${file}.away`)
+    const refused = start(['serve'], await freePort(), await freePort())
+    const [output] = await Promise.all([textOf(refused.stderr as Readable), once(refused, 'exit')])
+    renameSync(`${file}.away`, file)
+    expect(refused.exitCode).toBe(1)
+    expect(output).toContain(
+      'This installation is incomplete: it lacks data/common-passwords.txt. Install Portreeve again.',
+    )
   })
 
   it.runIf(isRoot)('says whose folder it may not use, and how to change that', async () => {

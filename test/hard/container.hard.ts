@@ -80,7 +80,8 @@ async function startContainer({ image = 'portreeve', user, mount, env = {} }: Op
 }
 
 async function isReady({ url, log }: Pick<Container, 'url' | 'log'>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+  // Emulated, it may take one and a half minutes.
+  for (let tries = 0; tries < 2_000; tries++) {
     if ((await fetch(`${url}/readyz`).catch(() => null))?.status === 200) return
     await sleep(100)
   }
