@@ -64,7 +64,9 @@ export async function startEngine(): Promise<Engine> {
     const options = { env: { ...env, ...more }, timeout: minutes * MINUTE_MS, maxBuffer: 1 << 28 }
     const running = run(program, words, options)
     running.child.stdin?.end(input)
-    return (await running).stdout
+    const { stdout, stderr } = await running
+    // A container writes its log to one, and what is for people to the other.
+    return words.includes('logs') ? stdout + stderr : stdout
   }
   const docker: Engine['docker'] = (words, { input = '', minutes = 2 } = {}) =>
     execute('/usr/bin/docker', words, minutes, {}, input)
