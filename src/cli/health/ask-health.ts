@@ -1,6 +1,7 @@
 import { readConfig, type Config } from '../../config.ts'
 import { messageOf } from '../../errors.ts'
 import { endpointName } from '../../net/dns.ts'
+import { requestStatus } from '../../net/http/request-status.ts'
 import type { HostPort } from '../../setting-values.ts'
 
 /** A health check must answer before its engine gives up. */
@@ -22,14 +23,13 @@ export async function askHealth(config: Config = readConfig()): Promise<Health> 
   }
   const place = endpointName(listener)
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const { ok, status } = await fetch(`http://${place}/readyz`, { signal, redirect: 'manual' })
-    if (ok) return { isReady: true, sentence: `Portreeve is ready on ${place}.` }
+    const status = await requestStatus(`http://${place}/readyz`, TIMEOUT_MS)
+    if (status === 200) return { isReady: true, sentence: `Portreeve is ready on ${place}.` }
     const why = status === 503 ? 'its database is unavailable, or it is starting' : `HTTP ${status}`
     return { isReady: false, sentence: `Portreeve on ${place} is not ready: ${why}.` }
   } catch (error) {
-    const why = messageOf((error as Error).cause ?? error)
-    return { isReady: false, sentence: `Portreeve does not answer on ${place}: ${why}.` }
+    const sentence = `Portreeve does not answer on ${place}: ${messageOf(error)}.`
+    return { isReady: false, sentence }
   }
 }
 
