@@ -151,9 +151,9 @@ describe.each(['compose.yaml', 'compose.instances.yaml'])('%s', (file) => {
     const required = { type: 'boolean' }
     const closed = { type: 'object', additionalProperties: false }
     const dependency = { ...closed, properties: { required, condition: { type: 'string' } } }
-    const file = { ...closed, properties: { required, path: { type: 'string' } } }
+    const settings = { ...closed, properties: { required, path: { type: 'string' } } }
     properties['depends_on'] = { type: 'object', additionalProperties: dependency }
-    properties['env_file'] = { type: 'array', items: { anyOf: [file, { type: 'string' }] } }
+    properties['env_file'] = { type: 'array', items: { anyOf: [settings, { type: 'string' }] } }
     const isValid = new Ajv2019({ strict: false, validateFormats: false }).compile(schema)
     expect([isValid(document), isValid.errors]).toEqual([true, null])
     expect(isValid({ services: { portreeve: { imagee: 'portreeve' } } })).toBe(false)

@@ -62,13 +62,13 @@ async function startContainer({ image = 'portreeve', user, mount, env = {} }: Op
     ...env,
   }
   const began = performance.now()
-  const id = await engine.docker([
-    ...['run', '--detach', '--network', 'host', '--health-interval', '2s', ...HARDENED],
+  const options = [
+    ...HARDENED,
     ...(user ? ['--user', user] : []),
-    ...['--volume', `${mount ?? `volume-${port}`}:/var/lib/portreeve`],
-    ...Object.entries(settings).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-    image,
-  ])
+    `--volume=${mount ?? `volume-${port}`}:/var/lib/portreeve`,
+    ...Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`),
+  ]
+  const id = await engine.docker(['run', '--detach', '--network', 'host', '--health-interval', '2s', ...options, image]) // prettier-ignore
   const name = id.trim()
   const url = `http://127.0.0.1:${port}`
   const log = () => engine.docker(['logs', name])
@@ -147,7 +147,7 @@ describe('the image', () => {
       expect(container.startMs).toBeLessThan(MAX_START_MS)
       const token = await setUp(container)
       const ask = (path: string, body?: unknown) => call(container.url, token, path, body)
-      const [{ tlsPort = 0, port: sourcePort }, { port }] = mailServers
+      const [{ tlsPort, port: sourcePort }, { port }] = mailServers
       for (const path of [
         '/api/v1/dns-check?domain=example.test',
         '/api/v1/dmarc-check?domain=example.test',
