@@ -117,8 +117,6 @@ export async function startEngine(): Promise<Engine> {
       rmSync(context, { recursive: true })
     },
     async stop() {
-
-      if (all.length > 0) await docker(['rm', '--force', '--volumes', ...all])
       daemon.kill()
       await once(daemon, 'exit')
       rmSync(folder, { recursive: true, force: true })
