@@ -33,7 +33,9 @@ export function configurationPage(): Promise<string> {
   })
   return formattedMarkdown(`${generatedBy('configuration')}# Configuration
 
-Settings come from the environment, or from a file \`.env\` in the folder where Portreeve is started; the environment wins. They are all checked at start: what is wrong is named, and nothing starts half-configured. \`portreeve doctor\` checks them too.
+Settings come from the environment, and from one file: \`/etc/portreeve/portreeve.env\`, or without it \`.env\` in the folder where Portreeve is started. The environment wins. Commands have the same settings as the service ([operations.md](operations.md#commands)). They are all checked at start: what is wrong is named, and nothing starts half-configured.
+
+Each setting can also come from a file: \`NAME_FILE\` names it, such as \`SECRET_KEY_FILE=/run/secrets/secret_key\` for a secret of Docker or Kubernetes, or a credential of systemd. The file is read at start, without the line break at its end. \`NAME\` and \`NAME_FILE\` must not both be set.
 
 ${sections.join('\n\n')}
 `)

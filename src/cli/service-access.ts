@@ -38,9 +38,7 @@ export function urlOf(text: string, option: string): URL {
 export async function apiTokenFrom(file: string | undefined): Promise<string> {
   if (file !== undefined && !existsSync(file)) throw new UsageError(`File not found: ${file}.`)
   const given =
-    file === undefined
-      ? (readCommandSecret('PORTREEVE_TOKEN') ?? readCommandSecret('PORTREEVE_API_TOKEN'))
-      : readFileSync(file, 'utf8').trim()
+    file === undefined ? readCommandSecret('PORTREEVE_TOKEN') : readFileSync(file, 'utf8').trim()
   const token = given ?? (await askSecret('API token'))
   if (!token)
     throw new UsageError('API token missing. Set PORTREEVE_TOKEN or give --api-token-file.')

@@ -30,6 +30,7 @@ const OWN_TESTS: Record<string, string> = {
 const NOT_RUN: Record<string, string> = {
   'README.md': 'it starts the service from a checkout: test/cli/up.test.ts',
   'docs/install.md': 'it changes a server: test/deploy checks what it installs',
+  'docs/containers.md': 'it needs a container engine: test/hard runs the image',
   'docs/operations.md': 'it changes a server: test/store runs backups and restores',
   'docs/cli.md': 'it installs completions and sends mail: test/cli runs the commands',
   'docs/proxies.md': 'it configures proxies: test/deploy and test/http/proxies.test.ts run them',

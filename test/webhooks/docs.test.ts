@@ -33,11 +33,15 @@ describe('docs/webhooks.md and docs/webhook-responses.md', () => {
       ...pages.slice(-1),
     ]
     const env = { PATH: process.env['PATH'] }
-    const { stdout } = await promisify(execFile)('/bin/bash', ['--norc', '-eu', '-c', script.join('\n')], {
-      cwd: folder,
-      env,
-      timeout: 60_000,
-    })
+    const { stdout } = await promisify(execFile)(
+      '/bin/bash',
+      ['--norc', '-eu', '-c', script.join('\n')],
+      {
+        cwd: folder,
+        env,
+        timeout: 60_000,
+      },
+    )
 
     expect(stdout).toContain('["PUT","/orders/1"]\n["PUT","/orders/1"]\n')
     expect(readFileSync(join(folder, 'body.bin'), 'utf8')).toBe('{"order": 1}')

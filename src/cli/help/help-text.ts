@@ -102,7 +102,7 @@ function footer(path: readonly CliCommand[], { subcommands, run }: CliCommand): 
   if (path.length === 1)
     return wrap(
       withGuideUrls(
-        `Run “${line} help <command>” for the flags and examples of a command, and “${line} help --man” for the manual. Settings come from the environment and .env: /docs/guide/configuration.html`,
+        `Run “${line} help <command>” for the flags and examples of a command, and “${line} help --man” for the manual. Settings come from the environment, and from /etc/portreeve/portreeve.env or .env: /docs/guide/configuration.html`,
       ),
     )
   const [first] = subcommands
