@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
-import { parseEnv } from 'node:util'
 import { Fault, messageOf, type FaultDetail } from './errors.ts'
+import { findInstallation, type Installation } from './installation.ts'
 import {
   backupArchive,
   bytes,
@@ -541,8 +540,7 @@ export type Config = Omit<
 
 /**
  * Reads and checks all settings at once.
- * @param env variables by name; by default `.env` of the working folder under the process
- *   environment
+ * @param env variables by name; by default those of the installation (`findInstallation`)
  * @throws Fault `invalid_request` that names every invalid setting, never the value of a secret
  */
 export function readConfig(env: Record<string, string | undefined> = environment()): Config {
@@ -561,7 +559,8 @@ export function readConfig(env: Record<string, string | undefined> = environment
   if (details.length === 0) details.push(...conflicts(parsed as Parsed))
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
-    const suggestion = 'correct them in the environment or .env (docs/configuration.md)'
+    const { file } = currentInstallation()
+    const suggestion = `correct them in ${file ?? 'the environment or .env'}`
     throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details, suggestion })
   }
   return withComputedDefaults(parsed as Parsed)
@@ -647,9 +646,12 @@ export function readCommandSecret(
   name:
     | `PORTREEVE_${'SOURCE' | 'DESTINATION'}_${'PASSWORD' | 'TOKEN'}`
     | `IMAPSYNC_PASSWORD${1 | 2}`
-    | 'PORTREEVE_API_TOKEN',
+    | 'PORTREEVE_TOKEN',
 ): string | undefined {
-  return environment()[name] || undefined
+  const variables = environment()
+  // The name of PORTREEVE_TOKEN until 0.2.0.
+  const earlier = name === 'PORTREEVE_TOKEN' ? variables['PORTREEVE_API_TOKEN'] : undefined
+  return variables[name] || earlier || undefined
 }
 
 /** Whether PORTREEVE_CONFIRM_DELETION allows the deletions of `portreeve imapsync`. */
@@ -672,9 +674,23 @@ function withComputedDefaults(p: Parsed): Config {
   }
 }
 
-function environment(): Record<string, string | undefined> {
-  const fromFile = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
-  return { ...fromFile, ...process.env }
+/** The installation that this process belongs to. */
+export function currentInstallation(): Installation {
+  return findInstallation(process.env, process.cwd())
+}
+
+const environment = () => currentInstallation().variables
+
+/**
+ * Requires that the settings of this machine’s installation can be read, for commands on its data.
+ * @throws Fault `forbidden` for a user who may not
+ */
+export function requireSettings(): void {
+  const { unreadable } = currentInstallation()
+  if (unreadable === null) return
+  const suggestion = 'sudo portreeve …, or set DATA_DIR or DATABASE_URL for another installation'
+  const sentence = `This user may not read the settings of the installation, ${unreadable}.`
+  throw new Fault('forbidden', sentence, { suggestion })
 }
 
 function archiveOf(p: Parsed): BackupArchive | undefined {

@@ -8,6 +8,7 @@ const LAYERS = [
     'config.ts',
     'data-files.ts',
     'database-url.ts',
+    'installation.ts',
     'loading-cache.ts',
     'log.ts',
     'recent-entries.ts',

@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Fault } from '../errors.ts'
+import { makeFolder } from './file.ts'
 
 /**
  * Creates DATA_DIR unless it exists, and calls `use`, which reads or writes a file in it.
@@ -8,7 +9,7 @@ import { Fault } from '../errors.ts'
  */
 export function inDataDir<T>(dataDir: string, path: string, use: () => T): T {
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeFolder(dataDir)
     return use()
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException

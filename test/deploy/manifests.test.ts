@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Cluster } from '@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1'
 import { Ajv2019 } from 'ajv/dist/2019.js'
@@ -43,6 +43,17 @@ const podsOf = (selector: Record<string, string> = {}) =>
   )
 
 describe('the manifests for Kubernetes', () => {
+  it('are all in the base of Kustomize, whose image they use', () => {
+    const base = parse(readFileSync('deploy/kubernetes/kustomization.yaml', 'utf8')) as {
+      resources: string[]
+      images: { name: string; newTag: string }[]
+    }
+    const files = readdirSync('deploy/kubernetes').filter((file) => file !== 'kustomization.yaml')
+    expect(base.resources.toSorted()).toEqual(files.toSorted())
+    const used = new Set(deployments.map((deployment) => containerOf(deployment)?.image))
+    expect([...used]).toEqual(base.images.map(({ name, newTag }) => `${name}:${newTag}`))
+  })
+
   it('have the schemas of Kubernetes and of CloudNativePG', () => {
     expect(manifests.length).toBeGreaterThan(10)
     for (const manifest of manifests) {

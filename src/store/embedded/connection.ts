@@ -34,7 +34,7 @@ export function serverAddressOf(
 ): ServerAddress {
   return process.platform === 'win32'
     ? loopbackDoor(folder, named)
-    : socketDoor(socketFolder(folder, user))
+    : socketDoor(socketFolder(folder, user), user)
 }
 
 /** A short name that is unique per data folder. */
@@ -47,7 +47,7 @@ export function socketLock(folder: string, user: User | null): string {
   return join(process.platform === 'win32' ? folder : socketFolder(folder, user), `${SOCKET}.lock`)
 }
 
-function socketDoor(socket: string): ServerAddress {
+function socketDoor(socket: string, user: User | null): ServerAddress {
   return {
     settings: [
       'listen_addresses=',
@@ -57,8 +57,8 @@ function socketDoor(socket: string): ServerAddress {
     ],
     hba: `local all all ${ownName() === null ? 'trust' : 'peer map=portreeve'}\n`,
     // Root has every right here anyway, and must be able to stop a server of another user’s
-    // service.
-    ident: [...new Set([ourselves().name, 'root'])].flatMap(rolesOf).join(''),
+    // service. The service must be able to use a server that a command of root started.
+    ident: [...new Set([ourselves().name, user?.name ?? 'root', 'root'])].flatMap(rolesOf).join(''),
     passwordFile: null,
     url: (role, database) =>
       `postgres://${role}@localhost/${database}?host=${encodeURIComponent(socket)}`,

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Fault } from '../../errors.ts'
-import { syncFolder } from '../file.ts'
+import { ownerOfFolder, syncFolder } from '../file.ts'
 import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
 import { explainFailure } from './problem.ts'
 import { copyTemplate, hasTemplate } from './template.ts'
@@ -31,12 +31,15 @@ const LOCALE = [
 
 /**
  * The user that the server runs as: null for the current one. For root it is the owner of the
- * folder, or an unprivileged user for a new folder.
+ * folder, or of the folder above it, or else an unprivileged user.
  * @throws Fault `unavailable` when another user owns the folder
  */
 export function serverUser(folder: string): User | null {
   const owner = existsSync(folder) ? statSync(folder) : null
-  if (isRoot()) return owner && owner.uid !== 0 ? userOf(owner.uid, owner.gid) : unprivilegedUser()
+  if (isRoot()) {
+    const user = owner && owner.uid !== 0 ? owner : ownerOfFolder(folder)
+    return user ? userOf(user.uid, user.gid) : unprivilegedUser()
+  }
   if (!owner || process.platform === 'win32' || owner.uid === ourselves().uid) return null
   const { name } = userOf(owner.uid, owner.gid)
   throw new Fault(
