@@ -4,7 +4,6 @@ import { findInstallation, type Installation } from './installation.ts'
 import {
   backupArchive,
   bytes,
-  cidr,
   contact,
   databaseUrl,
   dnsServer,
@@ -20,6 +19,8 @@ import {
   port,
   privateTargets,
   processes,
+  proxy,
+  readText,
   returnPath,
   scopes,
   secretKey,
@@ -198,10 +199,10 @@ export const SETTINGS = {
     default: '',
     defaultText: 'none',
     description:
-      'Networks (CIDR, comma separated) of reverse proxies. Their `X-Forwarded-For`, or without one their `Forwarded` (RFC 7239), names the client. ' +
+      'Networks (CIDR) and host names of reverse proxies, comma separated. The system resolves a name every 2 seconds. Their `X-Forwarded-For`, or without one their `Forwarded` (RFC 7239), names the client. ' +
       'It is read from the right; ports, brackets and quotes are accepted, and a hop that is no address ends the chain. ' +
       'A proxy that writes only `Forwarded` must remove `X-Forwarded-For` from requests.',
-    parse: list(cidr),
+    parse: list(proxy),
   }),
   ROLES: setting({
     default: 'web,worker,smtp',
@@ -221,7 +222,8 @@ export const SETTINGS = {
   DNS_SERVERS: setting({
     default: '',
     defaultText: "the system's",
-    description: 'Resolvers, `ip[:port]`, comma separated.',
+    description:
+      'Resolvers, `ip[:port]`, comma separated. A host name, such as that of a container, is resolved by the system to its IPv4 address.',
     parse: list(dnsServer),
   }),
   DNSBL_SERVERS: setting({
@@ -545,10 +547,13 @@ export function readConfig(env: Record<string, string | undefined> = environment
   const details: FaultDetail[] = []
   const parsed: Record<string, unknown> = {}
   for (const [name, spec] of Object.entries(SETTINGS)) {
+    const given = env[name]?.trim()
+    const file = env[`${name}_FILE`]?.trim()
     try {
-      parsed[name] = spec.parse(env[name]?.trim() || spec.default)
+      if (given && file) throw new Error(`must not be set together with ${name}`)
+      parsed[name] = spec.parse((file ? readValueFile(file) : given) || spec.default)
     } catch (error) {
-      details.push({ path: name, message: messageOf(error) })
+      details.push({ path: file ? `${name}_FILE` : name, message: messageOf(error) })
     }
   }
   if (details.length === 0) details.push(...conflicts(parsed as Parsed))
@@ -559,6 +564,17 @@ export function readConfig(env: Record<string, string | undefined> = environment
     throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details, suggestion })
   }
   return withComputedDefaults(parsed as Parsed)
+}
+
+/**
+ * Reads the value of a setting from the file that `NAME_FILE` names, as secrets of Docker, Kubernetes
+ * and systemd are given. Spaces and line breaks around it are removed, as they are from a variable.
+ * @throws Error whose message completes “NAME_FILE …”
+ */
+function readValueFile(file: string): string {
+  const value = readText(file).trim()
+  if (value === '') throw new Error('names an empty file')
+  return value
 }
 
 /** Settings that are not valid together, each of which is valid alone. */

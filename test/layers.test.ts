@@ -6,6 +6,7 @@ const LAYERS = [
   [
     'errors.ts',
     'config.ts',
+    'data-files.ts',
     'database-url.ts',
     'installation.ts',
     'loading-cache.ts',

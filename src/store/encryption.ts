@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { Fault } from '../errors.ts'
-import { createFile, makeFolder } from './file.ts'
+import { inDataDir } from './data-dir.ts'
+import { createFile } from './file.ts'
 
 /** The version of format and key derivation. A later version gets a name of its own. */
 const VERSION = 'v1'
@@ -75,9 +76,10 @@ export function loadSecretKey({
 }: Pick<Config, 'SECRET_KEY' | 'DATA_DIR'>): string {
   if (SECRET_KEY) return SECRET_KEY
   const path = join(DATA_DIR, 'secret.key')
-  makeFolder(DATA_DIR)
-  if (!existsSync(path)) createFile(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
-  const key = readFileSync(path, 'utf8').trim()
+  const key = inDataDir(DATA_DIR, path, () => {
+    if (!existsSync(path)) createFile(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
+    return readFileSync(path, 'utf8').trim()
+  })
   if (key.length >= 32) return key
   throw new Fault(
     'unavailable',

@@ -35,15 +35,16 @@ const MIN_PREFIX_BITS = { ipv4: 8, ipv6: 7 } as const
 /** Checks whose X-Forwarded-For is trusted. */
 export function checkProxies({ TRUSTED_PROXIES, BASE_URL }: Config): Finding[] {
   const about = 'proxies'
-  const wide = TRUSTED_PROXIES.find(([address, bits]) => bits < MIN_PREFIX_BITS[address.kind()])
+  const networks = TRUSTED_PROXIES.filter((proxy) => typeof proxy !== 'string')
+  const wide = networks.find(([address, bits]) => bits < MIN_PREFIX_BITS[address.kind()])
   if (wide) {
     const effect = 'so that clients can forge their address'
     const what = `TRUSTED_PROXIES has ${wide.join('/')}, ${effect}.`
     return [bad(about, `${what} Name only the network of the proxy.`)]
   }
   if (TRUSTED_PROXIES.length > 0) {
-    const networks = TRUSTED_PROXIES.map((network) => network.join('/')).join(', ')
-    return [good(about, `Proxies in ${networks} name the client.`)]
+    const named = TRUSTED_PROXIES.map((one) => (typeof one === 'string' ? one : one.join('/')))
+    return [good(about, `Proxies in ${named.join(', ')} name the client.`)]
   }
   if (!BASE_URL.startsWith('https:')) return []
   const why = 'BASE_URL is https, which a proxy provides, but TRUSTED_PROXIES is empty:'

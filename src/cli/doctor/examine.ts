@@ -25,6 +25,7 @@ import { openObjectStore } from '../../store/archive/open-store.ts'
 import { readStatus } from '../../store/archive/status.ts'
 import { databaseState } from '../../store/database.ts'
 import { databaseIn } from '../../store/embedded/upgrade.ts'
+import { listMissingFiles } from '../../data-files.ts'
 import { withDatabase } from '../database.ts'
 import { sanitizeForTerminal, pad, paint } from '../text.ts'
 import {
@@ -59,10 +60,16 @@ const EXAMINATIONS: Examine[] = [
 export async function examineAll(): Promise<Finding[]> {
   requireSettings()
   const config = readConfig()
-  const checks = createCheckServices(config, createLog('silent'))
   const { file } = currentInstallation()
   const of = file === null ? 'this environment' : file
   const findings = [good('settings', `The settings of ${of} are valid.`)]
+  const missing = listMissingFiles()
+  if (missing.length > 0)
+    return [
+      ...findings,
+      bad('files', `This installation lacks ${missing.join(', ')}. Install it again.`),
+    ]
+  const checks = createCheckServices(config, createLog('silent'))
   try {
     for (const examine of EXAMINATIONS) findings.push(...(await examine(config, checks.deps)))
   } finally {

@@ -16,7 +16,8 @@ import { Fault } from '../../errors.ts'
 import { ownerOfFolder, syncFolder } from '../file.ts'
 import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
 import { explainFailure } from './problem.ts'
-import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
+import { copyTemplate, hasTemplate } from './template.ts'
+import { isRoot, ourselves, ownName, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
 
 /**
  * Sorts by UTF-8 bytes, with Unicode’s case mapping: the same on every system and in every version.
@@ -111,17 +112,21 @@ async function makeFolder(
 ): Promise<void> {
   const half = `${folder}.new-${process.pid}`
   mkdirSync(half, { mode: 0o700 })
-  if (user) chownSync(half, user.uid, user.gid)
   const password = passwordFile ? [`--pwfile=${passwordFile}`] : []
+  const isPrepared = hasTemplate()
   try {
-    await initdb([
-      '--username=postgres',
-      ...password,
-      ...LOCALE,
-      '--data-checksums',
-      '--no-sync',
-      '--no-instructions',
-    ])
+    if (isPrepared) copyTemplate(half)
+    else if (!user) requireName()
+    if (user) giveTo(user, half)
+    if (!isPrepared)
+      await initdb([
+        '--username=postgres',
+        ...password,
+        ...LOCALE,
+        '--data-checksums',
+        '--no-sync',
+        '--no-instructions',
+      ])
     await initdb(['--sync-only'])
     renameSync(half, folder)
   } catch (error) {
@@ -143,6 +148,15 @@ async function makeFolder(
     ])
     if (code !== 0) throw explainFailure('initdb', folder, output)
   }
+}
+
+/** initdb, unlike the server, does not run as a user without a name. */
+function requireName(): void {
+  if (process.platform === 'win32' || ownName() !== null) return
+  const sentence =
+    `PostgreSQL’s initdb needs a name for the user it runs as, and user ${process.getuid?.()} has none. ` +
+    'Give it one in /etc/passwd, or set DATABASE_URL.'
+  throw new Fault('unavailable', sentence)
 }
 
 /** Removes incomplete folders of killed processes. */
