@@ -23,7 +23,6 @@ import { checkTarget, openSocket, type Target } from '../../net/guard.ts'
 import { probeTls } from '../../net/tls/probe-tls.ts'
 import { openObjectStore } from '../../store/archive/open-store.ts'
 import { readStatus } from '../../store/archive/status.ts'
-import { listMissingFiles } from '../../data-files.ts'
 import { databaseState } from '../../store/database.ts'
 import { databaseIn } from '../../store/embedded/upgrade.ts'
 import { listMissingFiles } from '../../data-files.ts'
@@ -43,7 +42,6 @@ type Examine = (config: Config, deps: CheckDeps) => Finding[] | Promise<Finding[
 const TIMEOUT_MS = 5_000
 
 const EXAMINATIONS: Examine[] = [
-  files,
   dataFolder,
   database,
   backups,
@@ -85,13 +83,6 @@ const MARKS = { good: paint('green', '✓'), doubtful: paint('yellow', '!'), bad
 /** One finding on one line. */
 export function findingLine({ about, state, sentence }: Finding): string {
   return `  ${MARKS[state]} ${pad(about, 10)}  ${sentence}`
-}
-
-/** Without them, the service does not start. */
-function files(): Finding[] {
-  const missing = listMissingFiles()
-  if (missing.length === 0) return []
-  return [bad('files', `The installation lacks ${missing.join(', ')}. Install Portreeve again.`)]
 }
 
 /** Free bytes below which the first start fails, or a running database soon stops. */
