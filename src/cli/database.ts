@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import { readConfig, type Config } from '../config.ts'
 import { Fault } from '../errors.ts'
-import { reachEmbedded } from '../store/embedded.ts'
+import type { Database } from '../store/database.ts'
+import { reachEmbedded, type Embedded } from '../store/embedded.ts'
 import { databaseIn } from '../store/embedded/upgrade.ts'
 import { openMigrated } from '../store/migrate.ts'
 import type { DB } from '../store/tables.ts'
@@ -19,12 +20,32 @@ type Work<T> = (db: Kysely<DB>, config: Config) => Promise<T>
 export async function withDatabase<T>(work: Work<T>, { mayCreate = false } = {}): Promise<T> {
   const config = readConfig()
   if (!mayCreate && !config.DATABASE_URL) requireDatabase(config)
-  const log = createCommandLog(config)
-  const server = config.DATABASE_URL ? null : await reachEmbedded({ dataDir: config.DATA_DIR, log })
+  const { server, database } = config.DATABASE_URL
+    ? { server: null, database: await openMigrated(config.DATABASE_URL) }
+    : await openEmbedded({ dataDir: config.DATA_DIR, log: createCommandLog(config) })
   try {
-    return await workOn(config.DATABASE_URL ?? server?.url ?? '', (db) => work(db, config))
+    return await work(database.db, config)
   } finally {
+    await database.close()
     await server?.stop()
+  }
+}
+
+/** The service may stop its database before the command is connected to it. */
+const MAX_ATTEMPTS = 5
+
+async function openEmbedded(
+  options: Parameters<typeof reachEmbedded>[0],
+): Promise<{ server: Embedded; database: Database }> {
+  for (let attempt = 1; ; attempt++) {
+    const server = await reachEmbedded(options)
+    try {
+      return { server, database: await openMigrated(server.url) }
+    } catch (error) {
+      await server.stop()
+      const isRepeatable = error instanceof Fault && error.code === 'unavailable'
+      if (!isRepeatable || attempt === MAX_ATTEMPTS) throw error
+    }
   }
 }
 
@@ -38,13 +59,4 @@ export function requireDatabase({ DATA_DIR }: Config): void {
   const suggestion =
     'run this command in the folder of the service, or set DATA_DIR or DATABASE_URL'
   throw new Fault('not_found', sentence, { suggestion })
-}
-
-async function workOn<T>(url: string, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {
-  const database = await openMigrated(url)
-  try {
-    return await work(database.db)
-  } finally {
-    await database.close()
-  }
 }

@@ -236,6 +236,12 @@ export function isDatabaseTimeout(error: unknown): boolean {
   )
 }
 
+/** Whether PostgreSQL ended a transaction that waited for another one, which waited for it. */
+export function isDeadlock(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (error as { code?: string }).code === '40P01' || isDeadlock(error.cause)
+}
+
 /** Whether the database is temporarily unavailable, as opposed to an error in the query. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false

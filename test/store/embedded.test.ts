@@ -304,7 +304,7 @@ describe('after a crash', () => {
     await embedded.stop()
     await expect.poll(() => initdbsOf(dataDir)).toEqual([])
     await start()
-    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    expect(readdirSync(dataDir)).toEqual(['postgres', 'postgres.lock'])
   })
 
   it('starts the server again when it ends while we run', async () => {
@@ -359,7 +359,7 @@ describe('a folder that is used otherwise', () => {
       expect.stringMatching(/Another (Portreeve|PostgreSQL)/),
     ])
     expect(await ask(winner?.said.url ?? '', 'select 1')).toEqual([1])
-    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    expect(readdirSync(dataDir)).toEqual(['postgres', 'postgres.lock'])
   })
 
   it('is left alone when a later major version made it', async () => {

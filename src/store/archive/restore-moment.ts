@@ -1,8 +1,8 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Logger } from '../../log.ts'
 import { requireNoDatabase } from '../backup.ts'
-import { reachEmbedded } from '../embedded.ts'
+import { lockDataDir, startEmbedded, STOPPING_MS } from '../embedded.ts'
 import { SHIPPED_MAJOR } from '../embedded/binaries.ts'
 import { end } from '../embedded/launch.ts'
 import { keptFolder } from '../embedded/upgrade.ts'
@@ -33,13 +33,15 @@ export async function restoreMoment({
   at: Date | null
   log: Logger
 }): Promise<RestoredMoment> {
-  requireNoDatabase(dataDir)
-  const base = await chooseBase(store, at)
-  mkdirSync(dataDir, { recursive: true })
+  const lock = await lockDataDir({ dataDir, log }, STOPPING_MS)
   const folder = join(resolve(dataDir), 'postgres')
   // The next start removes incomplete folders of this name.
   const half = `${folder}.new-${process.pid}`
+  const made: string[] = []
   try {
+    requireNoDatabase(dataDir)
+    const base = await chooseBase(store, at)
+    made.push(half, folder)
     const {
       run,
       site,
@@ -50,13 +52,15 @@ export async function restoreMoment({
     rmSync(`${site.folder}.lib`, { recursive: true, force: true })
     renameSync(half, folder)
     syncFolder(dirname(folder))
-    const server = await reachEmbedded({ dataDir, log })
+    const server = await startEmbedded({ dataDir, log, lock })
     await server.stop()
     if (base.postgres !== SHIPPED_MAJOR)
       rmSync(keptFolder(folder, base.postgres), { recursive: true, force: true })
     return { ...restored, base }
   } catch (error) {
-    for (const made of [half, folder]) rmSync(made, { recursive: true, force: true })
+    for (const path of made) rmSync(path, { recursive: true, force: true })
     throw error
+  } finally {
+    lock.release()
   }
 }
