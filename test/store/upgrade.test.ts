@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Pool } from 'pg'
@@ -11,23 +11,15 @@ import { createLog } from '../../src/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { encrypt } from '../../src/store/encryption.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
+import { MIGRATIONS, migrateUpTo } from './migrate-up-to.ts'
 import { countRows, fillEveryTable, fillNewColumns } from './old-rows.ts'
 
-const FOLDER = 'src/store/migrations'
 const KEY = 'the key of a service that is years old'
 
 /** Every released schema, by its last migration. */
-const SCHEMAS = readdirSync(FOLDER)
+const SCHEMAS = readdirSync(MIGRATIONS)
   .map((file) => basename(file, '.sql'))
   .toSorted()
-
-async function migrateUpTo(pool: Pool, name: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'portreeve-schema-'))
-  const old = readdirSync(FOLDER).filter((file) => file <= `${name}.sql`)
-  for (const file of old) copyFileSync(join(FOLDER, file), join(folder, file))
-  await migrate(pool, folder)
-  rmSync(folder, { recursive: true })
-}
 
 /** An administrator, with the columns of the first schema. @returns the id */
 async function insertOldAccount(pool: Pool, email: string, password: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { ADVISORY_LOCKS } from '../advisory-locks.ts'
+import { isUnavailable } from '../database.ts'
 
 /** Ownership of a running server by this process. It ends with the process. */
 export type Claim = {
@@ -25,9 +26,6 @@ const SUPERVISORS: Record<OwnerKind, string> = {
   service: 'portreeve supervisor',
   command: 'portreeve command',
 }
-
-/** SQLSTATEs of a server that is starting or stopping. */
-const NOT_NOW = new Set(['57P01', '57P02', '57P03', '53300'])
 
 /**
  * Claims a running server, if there is one that is unclaimed.
@@ -93,7 +91,7 @@ function claimOf(client: Client, age: number): Claim {
 function absence(error: unknown): 'away' | 'starting' {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'away'
-  if (NOT_NOW.has(code ?? '') || code === 'ECONNRESET' || /terminated|timeout/i.test(message))
-    return 'starting'
+  // The timeout is that of the client, which has no code.
+  if (isUnavailable(error) || /timeout/i.test(message)) return 'starting'
   throw error
 }
