@@ -21,11 +21,13 @@ import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
 import { createModules } from './modules.ts'
+import { requirePort } from './net/acceptors.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { endArchiving } from './store/archive/slot.ts'
 import { readStatus } from './store/archive/status.ts'
-import { startEmbedded, type Embedded } from './store/embedded.ts'
+import { lockDataDir, startEmbedded, type Embedded } from './store/embedded.ts'
+import type { FolderLock } from './store/embedded/folder-lock.ts'
 import { openMigrated } from './store/migrate.ts'
 import { reencryptAll } from './store/key-rotation.ts'
 import { loadSecretKey } from './store/encryption.ts'
@@ -97,7 +99,12 @@ export async function startService(
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
   const secretKey = loadSecretKey(config)
-  const { url: databaseUrl, database } = await openStore(config, log, undo)
+  const lock = config.DATABASE_URL
+    ? undefined
+    : await lockDataDir({ dataDir: config.DATA_DIR, log })
+  undo.defer(async () => lock?.release())
+  await requirePorts(config, processNumber !== undefined)
+  const { url: databaseUrl, database } = await openStore(config, log, undo, lock)
   const { db, pool } = database
   const notifications = await openNotifications(databaseUrl, log)
   undo.defer(named('notifications', () => notifications.close()))
@@ -215,6 +222,20 @@ export async function startService(
   }
 }
 
+/**
+ * Makes sure that the ports can be opened, before the database is migrated.
+ * @param isFurther whether the first process of the service has opened those of HTTP and metrics
+ */
+async function requirePorts(config: Config, isFurther: boolean): Promise<void> {
+  const { HOST, PORT, ROLES, SMTP_LISTEN: smtp, METRICS_LISTEN: metrics } = config
+  if (ROLES.includes('smtp') && smtp)
+    await requirePort({ host: smtp.address, port: smtp.port, setting: 'SMTP_LISTEN' })
+  if (isFurther) return
+  if (ROLES.includes('web')) await requirePort({ host: HOST, port: PORT, setting: 'PORT' })
+  if (metrics)
+    await requirePort({ host: metrics.address, port: metrics.port, setting: 'METRICS_LISTEN' })
+}
+
 /** Connections of the embedded database for commands, and for each process of the service. */
 const FIXED_CONNECTIONS = 25
 const CONNECTIONS_OF_PROCESS = 25
@@ -224,12 +245,14 @@ async function openStore(
   config: Config,
   log: Logger,
   undo: AsyncDisposableStack,
+  lock: FolderLock | undefined,
 ): Promise<{ url: string; database: Database }> {
   const embedded = config.DATABASE_URL
     ? null
     : await startEmbedded({
         dataDir: config.DATA_DIR,
         log,
+        lock,
         maxConnections: FIXED_CONNECTIONS + config.PROCESSES * CONNECTIONS_OF_PROCESS,
       })
   if (embedded) undo.defer(reportSlowStop(log, 'embedded PostgreSQL', () => embedded.stop()))
