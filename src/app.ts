@@ -1,6 +1,7 @@
 import { findSetupLink } from './accounts/registration/setup.ts'
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
+import { ENCRYPTED_COLUMNS } from './encrypted-columns.ts'
 import { delayRefusals } from './http/errors.ts'
 import { limitConcurrency } from './http/limits/concurrency.ts'
 import { createEventStreams } from './http/events/event-streams.ts'
@@ -30,7 +31,7 @@ import { lockDataDir, startEmbedded, type Embedded } from './store/embedded.ts'
 import type { FolderLock } from './store/embedded/folder-lock.ts'
 import { openMigrated } from './store/migrate.ts'
 import { reencryptAll } from './store/key-rotation.ts'
-import { loadSecretKey } from './store/encryption.ts'
+import { acceptSecretKey, openSecretKey } from './store/secret-key.ts'
 import { openNotifications } from './store/notifications.ts'
 import { VERSION } from './version.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
@@ -98,7 +99,6 @@ export async function startService(
 ): Promise<RunningService> {
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
-  const secretKey = loadSecretKey(config)
   const lock = config.DATABASE_URL
     ? undefined
     : await lockDataDir({ dataDir: config.DATA_DIR, log })
@@ -106,6 +106,7 @@ export async function startService(
   await requirePorts(config, processNumber !== undefined)
   const { url: databaseUrl, database } = await openStore(config, log, undo, lock)
   const { db, pool } = database
+  const secretKey = await openSecretKey(db, config, ENCRYPTED_COLUMNS)
   const notifications = await openNotifications(databaseUrl, log)
   undo.defer(named('notifications', () => notifications.close()))
   const number = processNumber ?? (config.PROCESSES > 1 ? 1 : undefined)
@@ -125,12 +126,15 @@ export async function startService(
   const { all: modules, authHooks, ownerOf, capture } = await createModules(context, undo)
 
   if (config.SECRET_KEY_PREVIOUS) {
-    const encryptedColumns = modules.flatMap((module) => module.encryptedColumns ?? [])
-    const sum = await reencryptAll(db, encryptedColumns, {
-      secretKey,
-      previousKey: config.SECRET_KEY_PREVIOUS,
-    })
-    log.info(sum, 'encrypted the data of the previous SECRET_KEY with the new one')
+    const previousKey = config.SECRET_KEY_PREVIOUS
+    const result = await reencryptAll(db, ENCRYPTED_COLUMNS, { secretKey, previousKey })
+    await acceptSecretKey(db, secretKey)
+    log.info(result, 'encrypted the data of the previous SECRET_KEY with the new one')
+    if (result.lost > 0)
+      log.error(
+        result,
+        'some secrets were encrypted with neither SECRET_KEY nor SECRET_KEY_PREVIOUS: enter them again',
+      )
   }
 
   const jobs = modules.flatMap((module) => module.jobs ?? [])

@@ -32,6 +32,9 @@ type Entry = Extract extends AsyncIterable<infer E> ? E : never
 
 type Options = { dataDir: string; log: Logger; file: string }
 
+/** Reads a restored database at a URL, while its server runs for a moment. */
+export type Inspect = (url: string) => Promise<void>
+
 /** PostgreSQL’s pages compress to a third at level 1, and hardly further at higher levels. */
 const COMPRESSION = { level: 1 }
 
@@ -107,7 +110,12 @@ async function makeDurable(path: string): Promise<void> {
  * @throws Fault `conflict` when there is a database or another Portreeve, `invalid_request` when the file is incomplete
  *   or from a newer version
  */
-export async function restore({ dataDir, log, file }: Options): Promise<Date> {
+export async function restore({
+  dataDir,
+  log,
+  file,
+  inspect,
+}: Options & { inspect?: Inspect }): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')
   const lock = await lockDataDir({ dataDir, log }, STOPPING_MS)
   // The next start removes incomplete folders of this name.
@@ -119,8 +127,7 @@ export async function restore({ dataDir, log, file }: Options): Promise<Date> {
     const { takenAt, postgres } = await unpack(createReadStream(file), half)
     renameSync(half, folder)
     syncFolder(dirname(folder))
-    const server = await startEmbedded({ dataDir, log, lock })
-    await server.stop()
+    await startOnce({ dataDir, log, lock }, inspect)
     // The old database that an upgrade would keep is in the file already.
     if (postgres !== SHIPPED_MAJOR)
       rmSync(keptFolder(folder, postgres), { recursive: true, force: true })
@@ -133,6 +140,19 @@ export async function restore({ dataDir, log, file }: Options): Promise<Date> {
     })
   } finally {
     lock.release()
+  }
+}
+
+/** Starts a restored database, which tests and upgrades it. */
+export async function startOnce(
+  options: Parameters<typeof startEmbedded>[0],
+  inspect: Inspect = async () => {},
+): Promise<void> {
+  const server = await startEmbedded(options)
+  try {
+    await inspect(server.url)
+  } finally {
+    await server.stop()
   }
 }
 

@@ -155,15 +155,16 @@ function poolOf(options: Options): Pool {
 
 /**
  * Checks the server’s version.
+ * @param name the setting or option that leads to it
  * @throws Fault `unavailable` when it is older than `MIN_MAJOR`
  */
-export async function requireSupported(client: ClientBase): Promise<void> {
+export async function requireSupported(client: ClientBase, name = 'DATABASE_URL'): Promise<void> {
   const { rows } = await client.query<{ version: string }>(
     "select current_setting('server_version') as version",
   )
   const version = rows[0]?.version ?? ''
   if (parseInt(version, 10) >= MIN_MAJOR) return
-  const sentence = `DATABASE_URL leads to a PostgreSQL ${version}. Portreeve needs ${MIN_MAJOR} or later.`
+  const sentence = `${name} leads to a PostgreSQL ${version}. Portreeve needs ${MIN_MAJOR} or later.`
   throw new Fault('unavailable', sentence)
 }
 

@@ -19,7 +19,7 @@ import {
 } from './embedded/launch.ts'
 import type { Site } from './embedded/server.ts'
 import { explainSystemError } from './embedded/problem.ts'
-import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
+import { finishUpgrade, makeAnew, requireFreeSpace, upgradeIfOlder } from './embedded/upgrade.ts'
 import { MINUTE_MS } from '../time.ts'
 
 export type Embedded = {
@@ -189,17 +189,39 @@ function placeOf(folder: string): Pick<Embedded, 'url' | 'adminUrl' | 'folder'> 
   return { url: url(ROLE, DATABASE), adminUrl: url('postgres', 'postgres'), folder }
 }
 
-async function prepareSite({ dataDir, log, maxConnections }: Options): Promise<Site> {
-  const folder = join(realpathSync(dataDir), 'postgres')
-  const binaries = findBinaries(`${folder}.lib`)
-  const user = serverUser(folder)
+async function prepareSite(options: Options): Promise<Site> {
+  const site = siteOf(options)
+  const { folder, binaries, user, address, log } = site
   if (user)
     log.info({ user: user.name }, `PostgreSQL does not run as root: it runs as ${user.name}`)
-  const address = serverAddressOf(folder, user)
-  const site = { folder, binaries, user, address, log, maxConnections }
   await finishUpgrade(site)
   await prepareFolder(folder, binaries, user, address.passwordFile)
   return site
+}
+
+function siteOf({ dataDir, log, maxConnections }: Options): Site {
+  const folder = join(realpathSync(dataDir), 'postgres')
+  const binaries = findBinaries(`${folder}.lib`)
+  const user = serverUser(folder)
+  return { folder, binaries, user, address: serverAddressOf(folder, user), log, maxConnections }
+}
+
+/**
+ * Creates an embedded database with what `fill` puts into it. It appears completely or not at all.
+ * @param options with the lock of the folder, which has no database
+ * @param bytes the expected size
+ * @param fill fills the empty database at a URL, as its owner
+ * @throws Fault `unavailable` without enough space
+ */
+export async function createEmbedded(
+  options: Options & { lock: FolderLock },
+  bytes: number,
+  fill: (url: string) => Promise<void>,
+): Promise<void> {
+  const site = siteOf(options)
+  requireFreeSpace(site.folder, bytes)
+  await makeAnew(site, fill)
+  await finishUpgrade(site)
 }
 
 /**

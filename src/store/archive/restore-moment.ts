@@ -1,8 +1,8 @@
 import { renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Logger } from '../../log.ts'
-import { requireNoDatabase } from '../backup.ts'
-import { lockDataDir, startEmbedded, STOPPING_MS } from '../embedded.ts'
+import { requireNoDatabase, startOnce, type Inspect } from '../backup.ts'
+import { lockDataDir, STOPPING_MS } from '../embedded.ts'
 import { SHIPPED_MAJOR } from '../embedded/binaries.ts'
 import { end } from '../embedded/launch.ts'
 import { keptFolder } from '../embedded/upgrade.ts'
@@ -27,11 +27,13 @@ export async function restoreMoment({
   store,
   at,
   log,
+  inspect,
 }: {
   dataDir: string
   store: ObjectStore
   at: Date | null
   log: Logger
+  inspect?: Inspect
 }): Promise<RestoredMoment> {
   const lock = await lockDataDir({ dataDir, log }, STOPPING_MS)
   const folder = join(resolve(dataDir), 'postgres')
@@ -52,8 +54,7 @@ export async function restoreMoment({
     rmSync(`${site.folder}.lib`, { recursive: true, force: true })
     renameSync(half, folder)
     syncFolder(dirname(folder))
-    const server = await startEmbedded({ dataDir, log, lock })
-    await server.stop()
+    await startOnce({ dataDir, log, lock }, inspect)
     if (base.postgres !== SHIPPED_MAJOR)
       rmSync(keptFolder(folder, base.postgres), { recursive: true, force: true })
     return { ...restored, base }
