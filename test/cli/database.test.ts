@@ -81,7 +81,8 @@ describe('portreeve database copy', { timeout: 120_000 }, () => {
     expect([again.code, again.err]).toEqual([1, expect.stringContaining('The target is not empty')])
 
     const back = join(folder, 'back')
-    expect(await copy('embedded', { DATABASE_URL: url, DATA_DIR: back })).toMatchObject({ code: 0 })
+    const returned = await copy('embedded', { DATABASE_URL: url, DATA_DIR: back })
+    expect([returned.code, returned.err]).toEqual([0, expect.stringContaining('Comparing')])
     const embedded = await startEmbedded({ dataDir: back, log })
     expect(await countsOf(embedded.url)).toEqual(whole())
     // Its identity columns continue where they were, and its triggers work.
