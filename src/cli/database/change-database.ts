@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readConfig } from '../../config.ts'
 import { parseDatabaseUrl } from '../../database-url.ts'
 import { ENCRYPTED_COLUMNS } from '../../encrypted-columns.ts'
@@ -35,9 +36,11 @@ export async function copyTo(to: string, json: boolean): Promise<number> {
   const counts = `${copied.tables} tables with ${copied.rows.toLocaleString('en')} rows`
   const next = 'url' in target ? 'Set DATABASE_URL to it' : 'Remove DATABASE_URL from the settings'
   const key = config.SECRET_KEY ? 'SECRET_KEY' : secretKeyFile(DATA_DIR)
+  const keyPlace =
+    config.SECRET_KEY || existsSync(key) ? `which is in ${key}` : `which you copy to ${key}`
   const text =
     `Copied ${counts} in ${data.seconds} s; both databases are equal. ${next}, and start the service ` +
-    `with the same key, which is in ${key}.`
+    `with the same key, ${keyPlace}.`
   return printResult(data, json, text)
 }
 
