@@ -18,7 +18,7 @@ type Captured = ReturnType<typeof presentRequest>
 type Listening = { events: URL; to: URL; apiToken: string; json: boolean }
 
 /**
- * Forwards the captured requests of a webhook endpoint until SIGINT or SIGTERM.
+ * Forwards the captured requests of a webhook endpoint until SIGINT, SIGTERM or SIGHUP.
  * @returns the exit code: 0 when stopped, 1 when the endpoint was deleted
  */
 export async function forwardRequests(
@@ -34,7 +34,8 @@ export async function forwardRequests(
   const server = serverFrom(flags.server)
   const apiToken = await apiTokenFrom(flags['api-token-file'])
   const stopping = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort())
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(name, () => stopping.abort())
   const id = await findEndpoint(server, token, apiToken, stopping.signal)
   const events = new URL(`/api/webhook/endpoints/${id}/events`, server)
   if (!json) console.error(`Forwarding ${token} to ${to.href}. Press Ctrl-C to stop.`)
