@@ -172,7 +172,7 @@ let signIns = 0
  * header, because sign-ins are limited by address.
  */
 export async function signIn(
-  { page }: Visit,
+  { page }: Pick<Visit, 'page'>,
   { url }: TestService,
   { email, password }: Pick<Person, 'email' | 'password'>,
 ): Promise<void> {

@@ -25,9 +25,9 @@ export async function startNginx(instances: string[], options: Options = {}): Pr
   const documented = readFileSync('deploy/nginx.conf.example', 'utf8')
     .replaceAll(/^ {4}server 10\..*\n/gm, '')
     .replace('upstream portreeve {\n', `upstream portreeve {\n${servers}`)
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replaceAll('listen 443 ssl http2;', `listen 127.0.0.1:${port};`)
     .replaceAll(/^ *ssl_.*\n/gm, '')
-    .replace(
+    .replaceAll(
       'Forwarded-For $remote_addr;',
       isBehindAnother ? 'Forwarded-For $proxy_add_x_forwarded_for;' : '$&',
     )
