@@ -21,6 +21,7 @@ import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
 import { createModules } from './modules.ts'
+import { basePathOf } from './setting-values.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { endArchiving } from './store/archive/slot.ts'
@@ -175,6 +176,7 @@ export async function startService(
     version: VERSION,
     trustedProxies,
     isSecure,
+    basePath: basePathOf(config.BASE_URL),
     isUnavailable,
     isReady,
     capture,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startNginx, type Nginx } from '../deploy/nginx.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
-import { heading, openStreams, recordStreams, signIn, visit } from './browsing.ts'
+import { openStreams, recordStreams, signIn, visit } from './browsing.ts'
 
 /** Twelve tabs, twice as many as a browser has connections over HTTP/1.1. */
 const SCREENS = [
@@ -127,11 +127,13 @@ describe('the stream of several tabs', () => {
   async function takeOver(holder: Page, lose: () => Promise<unknown>): Promise<number> {
     const others = tabs.filter((tab) => tab !== holder)
     const begun = performance.now()
-    await lose()
+    const lost = lose()
     await expect
       .poll(async () => (await holdersOf(others)).length, { interval: 20, timeout: LOAD_MS })
       .toBe(1)
-    return performance.now() - begun
+    const took = performance.now() - begun
+    await lost
+    return took
   }
 
   async function showsOn(shown: Page[], label: string): Promise<void> {

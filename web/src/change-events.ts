@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { inService } from './base-path.ts'
 import type { Changed } from '../../src/http/shapes.ts'
 import { oldestResponseAt } from './early-responses.ts'
 import { checkReachable, watchReachability } from './reachability.ts'
@@ -70,7 +71,7 @@ export function followChanges(following: Following): () => void {
     if (isOpen()) return
     source?.close()
     share({ kind: 'link', link: 'connecting' })
-    const opened = new EventSource(`/api/v1/events?workspace=${workspaceId}`)
+    const opened = new EventSource(inService(`/api/v1/events?workspace=${workspaceId}`))
     opened.addEventListener('open', () => share({ kind: 'link', link: 'live' }))
     opened.addEventListener('error', () => {
       share({ kind: 'link', link: 'broken' })

@@ -61,7 +61,7 @@ export function ownerPageRoutes(app: App, deps: OwnerPageDeps): void {
         try {
           if (way === 'provider') return await leave(deps, reply, link, provider)
           const { path } = await takePassword(deps, link, password)
-          return await reply.redirect(path, 303)
+          return await reply.redirect(`${deps.baseUrl}${path}`, 303)
         } catch (error) {
           if (!(error instanceof Fault)) throw error
           const again = await open(deps, request.params.token)
