@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { CDPSession, Page } from 'playwright-core'
@@ -129,6 +129,18 @@ describe.skipIf(TEST_PATH !== '')('below a path, behind nginx that passes on not
     await page.getByText('/test').first().waitFor()
     expect((await fetch(`${endpoint.url}/orders?id=1`, { method: 'POST' })).status).toBe(200)
     await page.getByText('/orders').first().waitFor()
+  })
+
+  it('captures a request that waits for 100 Continue', async () => {
+    const { endpoint } = await post<{ endpoint: { token: string } }>('/api/webhook/endpoints', {})
+    const url = `${portreeve.wire}/portreeve/webhooks/${endpoint.token}`
+    const request = httpRequest(url, { method: 'POST', headers: { expect: '100-continue' } })
+    request.flushHeaders()
+    await once(request, 'continue')
+    request.end('hello')
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    expect(answer.statusCode).toBe(200)
+    answer.resume()
   })
 
   it('forwards captured requests with the command line', async () => {

@@ -70,7 +70,8 @@ describe.each([
         /<script type="module"[^>]* src="([^"]+)"/.exec(String(page.body)) ?? []
       expect(script.startsWith(`${path}/assets/`)).toBe(true)
       expect((await requestOverHttp2(new URL(script, base).href)).status).toBe(200)
-      expect((await requestOverHttp2(new URL('/elsewhere', base).href)).status).not.toBe(200)
+      const elsewhere = await requestOverHttp2(new URL('/elsewhere', base).href)
+      expect(elsewhere.headers['x-request-id'] === undefined).toBe(path !== '')
     })
 
     it('captures a request as it was sent, from the address of its sender', async () => {
@@ -81,9 +82,11 @@ describe.each([
       const list = `${base}/api/webhook/endpoints/${id}/requests`
       const answer = await requestOverHttp2(list, { headers: authorization() })
       const { requests } = JSON.parse(String(answer.body)) as {
-        requests: { path: string; ip: string; size: number; queryString?: string }[]
+        requests: { path: string; ip: string; bodySize: number }[]
       }
-      expect(requests).toMatchObject([{ path: '/a%2Fb//x', ip: '127.0.0.1', size: LARGE.length }])
+      expect(requests).toMatchObject([
+        { path: '/a%2Fb//x', ip: '127.0.0.1', bodySize: LARGE.length },
+      ])
     })
 
     it('streams changes as they happen', async () => {
