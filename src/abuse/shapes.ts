@@ -70,10 +70,27 @@ export const ReportHeaders = Type.Object({
   'x-report-token': Type.Optional(
     Type.String({
       maxLength: MAX_LENGTH.header,
-      description: 'Adds the report to the statistics of this token. It does not affect the score.',
+      description:
+        'Adds the report to the statistics of this token. It does not affect the score. `Authorization: Bearer` does the same.',
     }),
   ),
 })
+
+export const ReportQuery = Type.Object({
+  token: Type.Optional(
+    Type.String({
+      maxLength: MAX_LENGTH.header,
+      description: 'The report token, for clients that send no header of their own.',
+    }),
+  ),
+})
+
+const server = Type.Optional(
+  Type.String({
+    description: 'The label of the report token for which the report counts.',
+    examples: ['web-1'],
+  }),
+)
 
 const warning = Type.Optional(
   Type.String({ description: 'A problem that did not prevent the report.' }),
@@ -93,6 +110,7 @@ export const ReportResult = Type.Object(
     score: Score,
     listingState: ListingState,
     confidenceLevel: ConfidenceLevel,
+    server,
     warning,
   },
   {
@@ -126,6 +144,7 @@ export const BulkResult = Success(
       deduped: Count,
       ignored: Count,
       rejected: Type.Array(Type.Object({ line: Type.Integer(), error: Type.String() })),
+      server,
       warning,
     },
     {

@@ -1,16 +1,23 @@
+const HIDDEN = '\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}'
+
+/** Joiners between characters that are not ASCII: parts of Persian and Indic words, and of emoji. */
+const JOINED = `[^\\u0000-\\u007f${HIDDEN}](?:[\\u200c\\u200d][^\\u0000-\\u007f${HIDDEN}])+`
+
 /**
  * The pattern of names that people choose and others read: of accounts, workspaces, tokens,
  * channels and so on. Control characters, marks of direction, other invisible characters (Cf), line
  * and paragraph separators could change what is around a name, or hide a part of it. PostgreSQL
  * rejects NUL and lone surrogates.
  */
-export const SHOWN_NAME = '^[^\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]*$'
+export const SHOWN_NAME = `^(?:[^${HIDDEN}]|${JOINED})*$`
 
 /** As `SHOWN_NAME`, for a name that must not be blank. */
 export const SHOWN_NAME_NOT_BLANK = SHOWN_NAME.replace('^', '^(?=.*\\S)')
 
 const PATTERN = new RegExp(SHOWN_NAME, 'u')
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
+const LETTER = '(?![\\0-\\x7f])[\\p{L}\\p{M}\\p{So}\\p{Sk}]'
+const JOINER = `(?<=${LETTER})[\\u200c\\u200d](?=${LETTER})`
+const INVISIBLE = new RegExp(`(?:(?!${JOINER})[${HIDDEN}])+`, 'gu')
 
 /** Whether a name that no schema has validated can be stored and shown. */
 export function isShownName(text: string, maxLength: number): boolean {

@@ -103,14 +103,16 @@ export const MonitoredHost = Type.Object({
   labels: Labels,
   status: Type.Enum([...HOST_STATUSES], {
     description:
-      '`clean`: no critical or major blocklist has a listing. `unknown`: no listing is known, but some of them could not be queried.',
+      '`clean`: no critical or major blocklist that answers this service has a listing. `unknown`: no listing is known, but some of them gave no usable answer. Lists that refuse the resolver of this service count in `unknownCount` only.',
   }),
   listedCount: Type.Integer({ description: 'Confirmed listings of all its addresses.' }),
   totalChecked: Type.Integer({ description: 'Blocklists times addresses.' }),
   unknownCount: Type.Integer({
     description: 'How many of these gave no usable answer in the last check.',
   }),
-  detail: Nullable(Type.String({ description: 'Reason why a result is unknown.' })),
+  detail: Nullable(
+    Type.String({ description: 'Why results are unknown, and what to do about it.' }),
+  ),
   lastCheckAt: Nullable(Timestamp),
   nextCheckAt: Timestamp,
   createdAt: Timestamp,

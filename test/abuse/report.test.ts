@@ -23,6 +23,15 @@ const from = (system: number, host = 1) => `90.${system}.7.${host}`
 let used = 0
 const fresh = () => `9.1.${(used += 1) >> 8}.${used & 255}`
 
+const alertOf = (ip: string) => ({
+  scenario: 'crowdsecurity/ssh-bf',
+  source: { scope: 'Ip', value: ip, ip },
+  events_count: 5,
+  start_at: new Date(now).toISOString(),
+  stop_at: new Date(now).toISOString(),
+  simulated: false,
+})
+
 describe('a report', () => {
   it('is answered as specified', async () => {
     const ip = fresh()
@@ -148,7 +157,39 @@ describe('a report', () => {
       { count: 20 },
       { 'x-report-token': token },
     )
-    expect({ ...withToken, ip: '' }).toEqual({ ...without, ip: '' })
+    expect({ ...withToken, ip: '' }).toEqual({ ...without, ip: '', server: '' })
+  })
+
+  it('names the server of its token, wherever the token is', async () => {
+    const bob = await portreeve.addPerson('Bob')
+    const body = { label: 'mail-1' }
+    const { token } = await portreeve.answerTo<{ token: string }>('tokens', {
+      token: bob.token,
+      body,
+    })
+    const ways: [Record<string, string>, string][] = [
+      [{ 'x-report-token': token }, ''],
+      [{ authorization: `Bearer ${token}` }, ''],
+      [{ authorization: `bearer  ${token}` }, ''],
+      [{}, `?token=${token}`],
+      [{ 'x-report-token': '' }, `?token=${token}`],
+    ]
+    for (const [headers, query] of ways) {
+      for (const path of ['report', 'report/bulk', 'report/crowdsec']) {
+        const single = { ip: fresh(), service: 'ssh' }
+        const sent = path === 'report/crowdsec' ? [alertOf(fresh())] : single
+        const response = await portreeve.request(path + query, {
+          from: from(1),
+          body: sent,
+          headers,
+        })
+        const answer = (await response.json()) as { data?: object }
+        expect([path, { ...answer, ...answer.data }]).toMatchObject([path, { server: 'mail-1' }])
+      }
+    }
+    const wrong = await portreeve.report(from(1), fresh(), {}, { authorization: 'Bearer wrong' })
+    expect(wrong).toMatchObject({ success: true, warning: expect.stringContaining('anonymous') })
+    expect(wrong).not.toHaveProperty('server')
   })
 
   it('with an unknown token is accepted as anonymous, and reports that', async () => {

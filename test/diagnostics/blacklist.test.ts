@@ -144,9 +144,9 @@ describe('every list of the catalogue, some of them misbehaving', () => {
 
   it('warns that critical and major lists are missing', () => {
     expect(result.warnings).toEqual([
-      expect.stringContaining('refused this resolver. Set DNSBL_SERVERS'),
+      expect.stringMatching(/ refused this resolver: .* Set DNSBL_SERVERS/),
       expect.stringMatching(
-        /^8 of 26 critical and major lists could not be checked: SpamCop SCBL, .* and 4 more/,
+        /^6 of 26 critical and major lists could not be checked: SpamCop SCBL, .* and 2 more/,
       ),
     ])
   })

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MAX_SERVERS } from '../../src/abuse/fleet/limits.ts'
 import { listJournal } from '../../src/abuse/federation/journal/store.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
+import { BATCH_LIMITS } from '../../src/migration/batches/limits.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { cookieOf } from '../accounts/module.ts'
 import { aggregate } from '../dmarc/reports.ts'
@@ -32,6 +34,8 @@ type List = {
   keyOf?: (n: number) => unknown
   /** Rows that the list is limited to. */
   limit?: number
+  /** Rows that the product allows, if they are more than a thousand. */
+  most?: number
   /** Values of `sort` by which the rows differ, with their ascending order. In others they are equal. */
   sorted?: Record<string, RowOrder>
   /** Reads the rows otherwise than by page or at once. */
@@ -46,7 +50,7 @@ const padded = (n: number) => String(n).padStart(4, '0')
 
 /** The same in SQL. */
 const idInSql = (variant = 0) =>
-  `('019a9d2e-90aa-7' || lpad(to_hex(n), 3, '0') || '-8000-00000000000${variant}')`
+  `('019a9d2e-90' || to_hex(170 + (n >> 12)) || '-7' || lpad(to_hex(n & 4095), 3, '0') || '-8000-00000000000${variant}')`
 const ID = idInSql()
 const IP = `('9.9.' || (n >> 8) || '.' || (n & 255))`
 const PADDED = `lpad(n::text, 4, '0')`
@@ -164,6 +168,7 @@ const LISTS: List[] = [
     path: '/api/v1/imap/batches/{id}/mailboxes',
     table: 'batch_mailbox',
     row: { position: 'n + 10', state: `'invalid'` },
+    most: BATCH_LIMITS.maxMailboxes,
     id: one('migration_batch'),
     sorted: { line: 'oldest' },
     order: 'oldest',
@@ -172,6 +177,7 @@ const LISTS: List[] = [
     path: '/api/v1/imap/batches/{id}/owner-links',
     table: 'owner_link',
     row: { mailbox_id: ID, migration_id: 'null', hash: BYTES, owner_hash: BYTES, side: `'source'` },
+    most: BATCH_LIMITS.maxMailboxes,
     id: one('migration_batch'),
     order: 'oldest',
   },
@@ -366,6 +372,7 @@ const LISTS: List[] = [
     path: '/api/v1/abuse/fleet/servers',
     table: 'fleet_server',
     row: { address: IP },
+    most: MAX_SERVERS,
     key: 'address',
     keyOf: ipOf,
     order: 'oldest',
@@ -672,7 +679,11 @@ async function post(path: string, body: object): Promise<void> {
  * Copies a row of a table, in another order than that of the numbers, so that no list has the right
  * order by chance.
  */
-async function insertRows(table: string, row: Record<string, string>): Promise<void> {
+async function insertRows(
+  table: string,
+  row: Record<string, string>,
+  [first, last] = [1, ROWS],
+): Promise<void> {
   const { pool } = database
   const { rows: columns } = await pool.query<{ name: string; type: string }>(
     `select column_name as name, data_type as type from information_schema.columns
@@ -684,7 +695,7 @@ async function insertRows(table: string, row: Record<string, string>): Promise<v
   const changes = given.map(([name, value]) => `'${name}', ${value}`).join(', ')
   const names = columns.map(({ name }) => `"${name}"`).join(', ')
   const copied = `select (jsonb_populate_record(t.base, jsonb_build_object(${changes}))).*
-    from (select base from ${table} as base limit 1) as t, generate_series(1, ${ROWS}) as n order by md5(n::text)`
+    from (select base from ${table} as base limit 1) as t, generate_series(${first}, ${last}) as n order by md5(n::text)`
   await pool
     .query(
       `insert into ${table} (${names}) overriding system value select ${names} from (${copied}) as made`,
@@ -862,6 +873,8 @@ describe('an answer that grows with what is stored', () => {
 
   const alone = itAlone('the test adds a hook to the process')
   alone('is sent in slices, if it is long', async () => {
+    for (const { table, row = {}, most } of LISTS)
+      if (table && most) await insertRows(table, row, [ROWS + 1, most])
     const paths = await Promise.all(unpaged.filter(({ read }) => !read).map(pathOf))
     const [batch] = (await database.pool.query<{ id: string }>(one('migration_batch'))).rows
     paths.push(`/api/v1/imap/batches/${batch?.id}/report.csv`, '/api/v1/overview')

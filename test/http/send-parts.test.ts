@@ -91,6 +91,13 @@ describe('a list in a response', () => {
     expect(texts.join('')).toBe(JSON.stringify(body))
   })
 
+  it('may be the whole body', async () => {
+    const body = rowsOf(5_000, 'text')
+    const texts = await Array.fromAsync(serializeInSlices(JSON.stringify, body) ?? [])
+    expect(texts.length).toBeGreaterThan(1)
+    expect(texts.join('')).toBe(JSON.stringify(body))
+  })
+
   it('follows its schema, and lets others have their turn between its slices', async () => {
     let turns = 0
     const count = () => void (turns++, (timer = setImmediate(count)))

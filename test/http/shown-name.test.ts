@@ -13,10 +13,22 @@ describe('a name that others read', () => {
     ['a tag character', 'Alice\u{e0041}'],
     ['a line break', 'Alice\n'],
     ['half a character', 'Alice\ud800'],
+    ['a joiner beside ASCII', 'pay\u200dpal'],
+    ['a joiner at its end', 'م\u200c'],
+    ['two joiners', 'م\u200c\u200cم'],
   ])('does not have %s', (_, name) => expect(isShownName(name, 100)).toBe(false))
 
   it('may be of any script', () => {
-    for (const name of ['Müller & Söhne', '株式会社', 'شركة', 'Ａｃｍｅ 🚀', ''])
+    for (const name of [
+      'Müller & Söhne',
+      '株式会社',
+      'شركة',
+      'Ａｃｍｅ 🚀',
+      '',
+      'می\u200cخواهم نو',
+      'क्\u200dष',
+      '👩🏽\u200d💻 ❤️\u200d🔥',
+    ])
       expect(isShownName(name, 100)).toBe(true)
     expect(isShownName('abc', 2)).toBe(false)
   })
@@ -37,6 +49,8 @@ describe('a name in an email to a stranger', () => {
     ['evil.\u200bexample', 'evil. example'],
     ['198.51.100.7/x', '198. 51. 100. 7/x'],
     ['Acme Inc. Berlin', 'Acme Inc. Berlin'],
+    ['می\u200cخواهم', 'می\u200cخواهم'],
+    ['пример\u200c。рф', 'пример 。рф'],
     ['Alice\u202e\u2028Bcc: x@x', 'Alice Bcc: x@x'],
   ])('shows %j without a link', (name, shown) => expect(nameInMail(name)).toBe(shown))
 

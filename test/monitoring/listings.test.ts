@@ -5,6 +5,7 @@ import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd, Zone } from '../servers/rbldnsd.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
+import { isImportant } from '../../src/monitoring/blocklists/modes.ts'
 import { startMonitoring, type MonitoringTest } from './module.ts'
 
 const SPAMCOP = 'bl.spamcop.net'
@@ -239,6 +240,8 @@ describe('a monitored address', () => {
   })
 })
 
+const REFUSING: Zone = { behaviour: 'refusing' }
+
 function nameOf(zone: string): string {
   return enabled.find((list) => list.zone === zone)?.name ?? ''
 }
@@ -278,7 +281,7 @@ describe('blocklists without a usable answer', () => {
   })
 
   it('make a host unknown, not clean, when they are important', async () => {
-    await setZones({ [BARRACUDA]: { behaviour: 'refusing' } })
+    await setZones({ [BARRACUDA]: { behaviour: 'silent' } })
     const host = await portreeve.add(IP)
     const unsure = await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
     expect(unsure).toMatchObject({
@@ -286,6 +289,24 @@ describe('blocklists without a usable answer', () => {
       unknownCount: 1,
       detail: expect.stringMatching(nameOf(BARRACUDA)),
     })
+  })
+
+  it('say nothing about a host when they refuse the resolver, unless all important ones do', async () => {
+    await setZones({ [BARRACUDA]: { behaviour: 'refusing' } })
+    const host = await portreeve.add(IP)
+    const known = await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    expect(known).toMatchObject({
+      status: 'clean',
+      unknownCount: 1,
+      detail: expect.stringMatching(`${nameOf(BARRACUDA)} refused this resolver`),
+    })
+    const important = enabled.filter(isImportant).map(({ zone }) => [zone, REFUSING])
+    await setZones(Object.fromEntries(important))
+    portreeve.forgetHealth()
+    await portreeve.seen(host, ({ status: now }) => now === 'unknown')
+    await setZones({ ...Object.fromEntries(important), [SPAMCOP]: listed('127.0.0.2 real') })
+    portreeve.forgetHealth()
+    await portreeve.seen(host, ({ status: now }) => now === 'listed')
   })
 
   it('raise no alert when all of them fail at once, nor when they recover', async () => {

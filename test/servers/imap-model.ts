@@ -15,7 +15,8 @@ export type Mischief = {
   /** Of every so many messages one is left out; 0 for none. `times`: in so many answers. */
   search: { omits: number; adds: number; times: number }
   fetch: { omits: number; addsOther: boolean; times: number }
-  bodies: { omits: number; times: number }
+  /** `after` so many answers that leave nothing out. */
+  bodies: { omits: number; times: number; after: number }
   /** Messages that are accepted and not stored: one of so many; 0 for none. */
   drops: number
   /** Whether rows and search results come in the reverse order. */
@@ -45,7 +46,7 @@ export const HONEST: Mischief = {
   status: 0,
   search: { omits: 0, adds: 0, times: 0 },
   fetch: { omits: 0, addsOther: false, times: 0 },
-  bodies: { omits: 0, times: 0 },
+  bodies: { omits: 0, times: 0, after: 0 },
   drops: 0,
   isReversed: false,
   splits: false,
@@ -227,9 +228,9 @@ export async function startImapModel(
     const isBody = args.includes('BODY.PEEK[]')
     const kind = isBody ? 'bodies' : 'fetch'
     counts[kind] += 1
-    const { omits, times } = mischief[kind]
+    const { omits, times, after } = { after: 0, ...mischief[kind] }
     const asked = messages.filter(({ uid }) => isIn(set, uid, uidNext))
-    const listed = without(asked, omits, times, counts[kind])
+    const listed = counts[kind] > after ? without(asked, omits, times, counts[kind] - after) : asked
     const other = messages.find((each) => !asked.includes(each))
     if (mischief.fetch.addsOther && other && counts.fetch <= mischief.fetch.times)
       listed.push(other)

@@ -1,8 +1,8 @@
 import { responses, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import type { AbuseServices } from '../create-services.ts'
-import { requireAllowed, tokenHashOf, warningOf } from '../intake/receipt.ts'
-import { ReportHeaders } from '../shapes.ts'
+import { requireAllowed, tokenHashOf, serverOf } from '../intake/receipt.ts'
+import { ReportHeaders, ReportQuery } from '../shapes.ts'
 import { TAGS } from '../tags.ts'
 import { Alerts, NotificationResult } from './shapes.ts'
 import { submitAlerts } from './submit-alerts.ts'
@@ -25,6 +25,7 @@ export function notificationRoute(app: App, abuse: AbuseServices): void {
           'manual and old alerts are skipped. Log lines are not stored. Counts as one request.',
         tags: TAGS,
         headers: ReportHeaders,
+        querystring: ReportQuery,
         body: Alerts,
         response: responses(Success(NotificationResult)),
       },
@@ -33,7 +34,7 @@ export function notificationRoute(app: App, abuse: AbuseServices): void {
       const sender = { reporter: abuse.reporterOf(request.ip), tokenHash: tokenHashOf(request) }
       const { receipt, ...result } = await submitAlerts(abuse, request.body, sender)
       if (receipt) requireAllowed(reply, receipt)
-      return { success: true, data: { ...result, ...(receipt && warningOf(receipt)) } }
+      return { success: true, data: { ...result, ...(receipt && serverOf(receipt)) } }
     },
   )
 }

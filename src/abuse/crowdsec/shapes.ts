@@ -55,6 +55,7 @@ export const AlertIds = Type.Array(Type.String())
 export const NotificationResult = Type.Object({
   accepted: Type.Integer(),
   skipped: Type.Array(Type.Object({ scenario: Type.String(), reason: Type.String() })),
+  server: Type.Optional(Type.String()),
   warning: Type.Optional(Type.String()),
 })
 

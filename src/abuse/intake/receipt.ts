@@ -3,11 +3,17 @@ import { hashReportToken } from '../tokens/tokens.ts'
 import type { SubmissionResult } from './commit.ts'
 import { rateHeaders, tooMany } from './rate.ts'
 
-/** Null without a token. A malformed token counts as unknown, as a revoked one does. */
-export function tokenHashOf(request: FastifyRequest): string | null {
-  const token = request.headers['x-report-token']
-  if (token === undefined || token === '') return null
-  return hashReportToken(String(token)) ?? '00'
+/**
+ * The hash of the token with which a request reports: of `X-Report-Token`, of `Authorization:
+ * Bearer` or of `?token=`. Null without one. A malformed token counts as unknown, as a revoked one
+ * does.
+ */
+export function tokenHashOf({ headers, query }: FastifyRequest): string | null {
+  const [, bearer] = /^bearer +(.+)$/i.exec(headers.authorization ?? '') ?? []
+  const { token: parameter } = query as { token?: string }
+  const token = String(headers['x-report-token'] ?? '') || bearer || parameter
+  if (!token) return null
+  return hashReportToken(token.trim()) ?? '00'
 }
 
 /** Sends the remaining rate. @throws Fault `rate_limited` */
@@ -16,7 +22,12 @@ export function requireAllowed(reply: FastifyReply, { allowance }: SubmissionRes
   if (!allowance.allowed) throw tooMany(allowance)
 }
 
-export function warningOf({ unknownToken }: SubmissionResult): { warning?: string } {
+/** The server that reports count for, by the label of its token; a warning without one. */
+export function serverOf({ unknownToken, token }: SubmissionResult): {
+  server?: string
+  warning?: string
+} {
+  if (token) return { server: token.label }
   if (!unknownToken) return {}
-  return { warning: 'X-Report-Token is unknown or revoked. The report counts as anonymous.' }
+  return { warning: 'The report token is unknown or revoked. The report counts as anonymous.' }
 }

@@ -5,9 +5,16 @@ import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../tags.ts'
 import { MAX_ROWS, readBulk, type BulkRow } from './bulk.ts'
 import { requireService } from '../services.ts'
-import { BulkReports, BulkResult, NewReport, ReportHeaders, ReportResult } from '../shapes.ts'
+import {
+  BulkReports,
+  BulkResult,
+  NewReport,
+  ReportHeaders,
+  ReportQuery,
+  ReportResult,
+} from '../shapes.ts'
 import { readSubject } from '../subject.ts'
-import { requireAllowed, tokenHashOf, warningOf } from './receipt.ts'
+import { requireAllowed, tokenHashOf, serverOf } from './receipt.ts'
 import type { AppliedOutcome } from './record.ts'
 
 /** A thousand rows of AbuseIPDB's CSV, whose comments have 1,024 bytes each. */
@@ -39,6 +46,7 @@ function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
           'contains the remaining number.',
         tags: TAGS,
         headers: ReportHeaders,
+        querystring: ReportQuery,
         body: NewReport,
         response: responses(ReportResult),
       },
@@ -62,7 +70,7 @@ function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
         category: service.category,
         ...outcome,
         ...(ignored && { ignored: true as const }),
-        ...warningOf(receipt),
+        ...serverOf(receipt),
       }
     },
   )
@@ -89,6 +97,7 @@ function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void
             'and the others are accepted. Counts as one request.',
           tags: TAGS,
           headers: ReportHeaders,
+          querystring: ReportQuery,
           body: BulkReports,
           consumes: ['application/x-ndjson', 'text/csv'],
           response: responses(BulkResult),
@@ -112,7 +121,7 @@ function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void
           deduped,
           ignored,
           rejected: rejectedIn(rows),
-          ...warningOf(receipt),
+          ...serverOf(receipt),
         }
         return { success: true, data }
       },

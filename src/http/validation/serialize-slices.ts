@@ -23,14 +23,14 @@ export function serializeInSlices(
   serialize: (body: unknown) => string,
   body: unknown,
 ): AsyncGenerator<string> | undefined {
-  const path = isObject(body) ? findLongList(body) : undefined
+  const path = findLongList(body)
   if (!path) return undefined
-  const list = path.reduce((part, key) => (part as Body)[key], body) as List
+  const list = path.reduce<unknown>((part, key) => (part as Body)[key], body) as List
   const rows = Array.isArray(list) ? list : Object.entries(list)
   const textOf = (from: number, to: number) => {
     const some = rows.slice(from, to)
     const part = Array.isArray(list) ? some : Object.fromEntries(some as [string, unknown][])
-    return serialize(withList(body as Body, path, part))
+    return serialize(withList(body, path, part))
   }
   // Before the response begins, so that an error becomes an error response.
   const [empty, first] = [textOf(0, 0), textOf(0, 1)]
@@ -54,17 +54,15 @@ export function serializeInSlices(
   return write()
 }
 
-/** The path of the longest list in a body, if it is longer than a slice. */
-function findLongList(body: Body): Path | undefined {
+/** The path of the longest list in a body, if it is longer than a slice; empty if it is the body. */
+function findLongList(body: unknown): Path | undefined {
   let longest: { path: Path; characters: number } | undefined
-  function search(part: Body, path: Path): void {
-    for (const [key, value] of Object.entries(part)) {
-      if (isList(value)) {
-        const characters = estimate(value)
-        if (characters > (longest?.characters ?? SLICE_CHARACTERS))
-          longest = { path: [...path, key], characters }
-      } else if (isObject(value) && path.length + 1 < MAX_DEPTH) search(value, [...path, key])
-    }
+  function search(part: unknown, path: Path): void {
+    if (isList(part)) {
+      const characters = estimate(part)
+      if (characters > (longest?.characters ?? SLICE_CHARACTERS)) longest = { path, characters }
+    } else if (isObject(part) && path.length < MAX_DEPTH)
+      for (const [key, value] of Object.entries(part)) search(value, [...path, key])
   }
   search(body, [])
   return longest?.path
@@ -86,8 +84,10 @@ function estimate(list: List): number {
 }
 
 /** A copy of a body with other rows. */
-function withList(body: Body, [key = '', ...rest]: Path, rows: List): Body {
-  return { ...body, [key]: rest.length === 0 ? rows : withList(body[key] as Body, rest, rows) }
+function withList(body: unknown, [key, ...rest]: Path, rows: List): unknown {
+  if (key === undefined) return rows
+  const part = body as Body
+  return { ...part, [key]: withList(part[key], rest, rows) }
 }
 
 /** Whether a value is an object that a body is made of, rather than a Date or the like. */

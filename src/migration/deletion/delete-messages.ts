@@ -72,19 +72,19 @@ async function deleteInFolders(
     }
     const sources = await listSources()
     const found = await listFolder(destination)
-    let surplus = await planAtDestination(sources.flat(), found, destination.view, deletions)
+    let surplus = await planAtDestination(sources.flat(), found, destination, deletions)
     // A second look at the source: what it did not list once may be there nevertheless.
     if (surplus.length > 0) {
       const again = (await listSources()).flat()
-      const confirmed = new Set(await planAtDestination(again, found, destination.view, deletions))
+      const confirmed = new Set(await planAtDestination(again, found, destination, deletions))
       surplus = surplus.filter((uid) => confirmed.has(uid))
     }
-    deleted.isMarkedOnly ||= !(await remove(destination.view, surplus, true))
+    deleted.isMarkedOnly ||= !(await remove(destination, surplus, true))
     deleted.destination += surplus.length
     if (!deletions.copiedAtSource) continue
     const kept = indexKept(found, surplus)
-    for (const [index, { view }] of opened.entries()) {
-      const uids = await planAtSource(sources[index] ?? [], kept, view, destination.view)
+    for (const [index, view] of opened.entries()) {
+      const uids = await planAtSource(sources[index] ?? [], kept, view, destination)
       deleted.isMarkedOnly ||= !(await remove(view, uids, deletions.removeAtSource))
       deleted.source += uids.length
     }
@@ -98,27 +98,25 @@ async function namesOf(sessions: Sessions): Promise<(path: string) => ByteString
   return (path) => names.get(path) ?? encodeMailbox(path)
 }
 
-type NamedView = { name: ByteString; view: MailboxView }
-
-function viewOf(wire: Wire, name: ByteString, verb: OpeningVerb): NamedView {
+function viewOf(wire: Wire, name: ByteString, verb: OpeningVerb): MailboxView {
   const changed = () =>
     new Stop('folder_changed', `“${decodeMailbox(name)}” has new UIDs: nothing more was deleted.`)
-  return { name, view: createMailboxView(wire, { verb, name, changed }) }
+  return createMailboxView(wire, { verb, name, changed })
 }
 
 /**
  * @throws Stop when a server lists or describes fewer messages than it claims to have, in any way:
  *   nothing may be deleted
  */
-async function listFolder({ name, view }: NamedView): Promise<IdentifiedMessage[]> {
-  const { uids, claimed } = await recount(view, name)
+async function listFolder(view: MailboxView): Promise<IdentifiedMessage[]> {
+  const { uids, claimed } = await recount(view)
   const { found, unreadable } = await identifyListed(view, uids)
   const known = uids.length - unreadable.length
   const isWhole = uids.length >= claimed && unreadable.length === 0
   if (isWhole) return found
   throw new Stop(
     'not_listed',
-    `Nothing was deleted in “${decodeMailbox(name)}”: the server claims to have ${Math.max(claimed, uids.length)} messages and lists ${known}.`,
+    `Nothing was deleted in “${decodeMailbox(view.name)}”: the server claims to have ${Math.max(claimed, uids.length)} messages and lists ${known}.`,
   )
 }
 

@@ -149,9 +149,7 @@ async function* readGroups(
       const open = () => pair.sourceFolder(pathAsListed)
       const read = await unlessUnreadable(pathAsListed, async (retry) => {
         const side = await readSide(open, retry, level, onRead)
-        const unlisted = await retry(async () =>
-          findUnlisted(await open(), pathAsListed, side, messages),
-        )
+        const unlisted = await retry(async () => findUnlisted(await open(), side, messages))
         return { ...side, ...unlisted }
       })
       const unread = { ...NOTHING, unlisted: Math.max(1, messages ?? 1) }
@@ -188,7 +186,6 @@ function isMissing({ refusal }: ImapLost | ImapRefused): boolean {
  */
 async function findUnlisted(
   view: MailboxView,
-  name: ByteString,
   { exists, uidNext, messages, unreadable }: ReadSide,
   counted: number | null,
 ): Promise<Pick<ReadGroup['sources'][number], 'unreadable' | 'unlisted'>> {
@@ -197,7 +194,7 @@ async function findUnlisted(
   const listed = await uidsBelow(view, before)
   if (known.size >= Math.max(exists, counted ?? 0) && listed.every((uid) => known.has(uid)))
     return { unreadable, unlisted: 0 }
-  const { uids, claimed } = await recount(view, name)
+  const { uids, claimed } = await recount(view)
   const unread = uids.filter((uid) => !known.has(uid))
   const earlier = unread.filter((uid) => uid < before)
   // A UIDNEXT that is too small does not turn what was there before into arrivals.

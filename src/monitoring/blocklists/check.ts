@@ -21,6 +21,8 @@ export type ListingObservations = FoundAddresses & {
   answers: Map<string, Listing[]>
   /** The blocklists that are not muted for this host. */
   lists: readonly Blocklist[]
+  /** The zones of those that refuse the resolver, whatever the host. */
+  refusing: ReadonlySet<string>
 }
 
 /** Subject of the fact about an address on a blocklist. */
@@ -51,7 +53,7 @@ export async function checkListings(
     )
     answers.set(ip, await sweepAddress(ip, blocklists, signal, { lists: due, fresh: true }))
   }
-  return { ...found, answers, lists }
+  return { ...found, answers, lists, refusing: await findRefusing(lists, blocklists) }
 }
 
 function isDue(
@@ -70,6 +72,16 @@ function isUnconfirmed({ facts }: ClaimedHost, ip: string, { zone }: Blocklist):
   return facts.some(
     (fact) => fact.kind === 'blacklist' && fact.suspect !== null && fact.subject === subject,
   )
+}
+
+async function findRefusing(
+  lists: readonly Blocklist[],
+  { health }: Blocklists,
+): Promise<Set<string>> {
+  const known = await Promise.all(
+    lists.map(async (list) => ({ ...list, ...(await health.healthOf(list)) })),
+  )
+  return new Set(known.flatMap(({ zone, state }) => (state === 'refusing' ? zone : [])))
 }
 
 /** Before a change counts, its blocklist must answer its test addresses correctly again. */

@@ -1,5 +1,6 @@
 import { isUsable } from '../../protocols/dnsbl/zone-health.ts'
 import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
+import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 import { initialFact, isSameFact, applyObservation, type Fact } from '../facts/observation.ts'
 import type { FactRow } from '../facts/store.ts'
 import type { ClaimedHost } from '../checks/store.ts'
@@ -71,7 +72,7 @@ export function evaluateListings(
     ),
     unknown: addresses.flatMap(({ ip, unknown }) => unknown.map((zone) => ({ ip, zone }))),
     total: observations.ips.reduce(
-      (sum, ip) => sum + observations.lists.filter((list) => list.ipv6 || !ip.includes(':')).length,
+      (sum, ip) => sum + observations.lists.filter((list) => covers(list, ip)).length,
       0,
     ),
     hasTemporaryFailure: [...observations.answers.values()].flat().some(isTemporaryFailure),
@@ -89,6 +90,11 @@ function isTemporaryFailure({ status, health, list }: Listing): boolean {
 /** Facts of muted blocklists: removed, so that the first check after unmuting raises no alerts. */
 function mutedFacts({ facts }: ClaimedHost, zones: Set<string>): FactRow[] {
   return facts.filter((fact) => fact.kind === 'blacklist' && !zones.has(zoneOf(fact)))
+}
+
+/** Whether a blocklist has addresses of this version. */
+export function covers({ ipv6 }: Blocklist, ip: string): boolean {
+  return ipv6 || !ip.includes(':')
 }
 
 export function ipOf({ subject }: Pick<FactRow, 'subject'>): string {

@@ -3,7 +3,7 @@ import { adviceOnSweep } from '../../protocols/dnsbl/dnsbl-advice.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ListingObservations } from '../blocklists/check.ts'
-import { evaluateListings, zoneOf, type ListingUpdates } from '../blocklists/evaluate.ts'
+import { covers, evaluateListings, zoneOf, type ListingUpdates } from '../blocklists/evaluate.ts'
 import { isImportant } from '../blocklists/modes.ts'
 import { reportListingChanges } from '../blocklists/report-changes.ts'
 import { deleteAddress, saveAddress } from '../blocklists/store.ts'
@@ -52,7 +52,7 @@ export async function recordCheck(
   const importantZones = new Set(
     observations.listings.lists.filter(isImportant).map(({ zone }) => zone),
   )
-  const status = statusOf(updates.listings, observations.listings, importantZones)
+  const status = statusOf(updates.listings, observations.listings)
   await deps.db.transaction().execute(async (trx) => {
     const isOurs = await saveCheck(trx, host, {
       status,
@@ -82,18 +82,20 @@ export async function recordCheck(
 }
 
 /**
- * A host is clean only if every critical and major blocklist said so: a failed query never counts
- * as clean.
+ * A host is clean only if every critical and major blocklist said so that answers this resolver: a
+ * failed query never counts as clean. That a list refuses the resolver says nothing about a host, and
+ * where all refuse it, nothing is known.
  */
 function statusOf(
   { listed, unknown }: ListingUpdates,
-  { ips }: ListingObservations,
-  importantZones: Set<string>,
+  { ips, lists, refusing }: ListingObservations,
 ): HostStatus {
   if (listed.length > 0) return 'listed'
-  return ips.length === 0 || unknown.some(({ zone }) => importantZones.has(zone))
-    ? 'unknown'
-    : 'clean'
+  const important = lists.filter((list) => isImportant(list) && ips.some((ip) => covers(list, ip)))
+  const answering = important.filter(({ zone }) => !refusing.has(zone))
+  const isOpen = answering.some(({ zone }) => unknown.some((one) => one.zone === zone))
+  const isNothingKnown = ips.length === 0 || (important.length > 0 && answering.length === 0)
+  return isNothingKnown || isOpen ? 'unknown' : 'clean'
 }
 
 function periodOf(

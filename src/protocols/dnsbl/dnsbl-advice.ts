@@ -72,9 +72,11 @@ export function adviceOnSweep(
     return [...advice, massAdvice(unknown.length, listings.length, servers)]
   const refusing = unknown.filter((listing) => listing.health === 'refusing')
   if (refusing.length > 0)
-    advice.push(`${namesOf(refusing)} refused this resolver. ${OWN_RESOLVER}`)
+    advice.push(
+      `${namesOf(refusing)} refused this resolver: what they list is not known. ${OWN_RESOLVER}`,
+    )
   const grave = listings.filter(isGrave)
-  const open = grave.filter((listing) => listing.status === 'unknown')
+  const open = grave.filter(({ status, health }) => status === 'unknown' && health !== 'refusing')
   if (open.length > 0) {
     advice.push(
       `${open.length} of ${grave.length} critical and major lists could not be checked: ${namesOf(open)}. That is not the same as “not listed”.`,

@@ -8,7 +8,7 @@ import { findAccountByEmail } from '../../../src/accounts/store.ts'
 import { issueToken } from '../../../src/accounts/tokens/tokens.ts'
 import { insertWorkspace } from '../../../src/accounts/workspaces/store.ts'
 import { createLog } from '../../../src/log.ts'
-import { openDatabase } from '../../../src/store/database.ts'
+import { openDatabase, type Database } from '../../../src/store/database.ts'
 import { reachEmbedded } from '../../../src/store/embedded.ts'
 import { runPortreeve } from '../../cli/command.ts'
 import { mailWith } from '../../dmarc/reports.ts'
@@ -30,6 +30,8 @@ export type Attacker = {
   endpoint: { id: string; token: string }
   /** Tokens of its workspaces, many more than its plan allows. */
   workspaces: string[]
+  /** A batch of 5,000 mailboxes in its first workspace, which also watches 1,000 domains. */
+  batchId: string
 }
 
 /** Starts an attack, which runs until it is stopped. */
@@ -65,9 +67,24 @@ export async function startAttacker(place: Place, smtpPort: number): Promise<Att
     endpoint: { id: string; token: string }
   }
   const { reportEmail } = domain.data
-  const workspaces = [token, ...(await addWorkspaces(place, WORKSPACES - 1))]
+  const others = await withDatabase(place, (database) => addWorkspaces(database, WORKSPACES - 1))
+  const workspaces = [token, ...others]
+  const batchId = await withDatabase(place, fillLists)
   const cookie = await signIn(place)
-  return { url: place.url, token, cookie, smtpPort, reportEmail, endpoint, workspaces }
+  return { url: place.url, token, cookie, smtpPort, reportEmail, endpoint, workspaces, batchId }
+}
+
+async function withDatabase<T>(
+  { dataDir }: Place,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  const { url } = await reachEmbedded({ dataDir, log: createLog('silent') })
+  const database = openDatabase(url)
+  try {
+    return await use(database)
+  } finally {
+    await database.close()
+  }
 }
 
 /**
@@ -75,23 +92,59 @@ export async function startAttacker(place: Place, smtpPort: number): Promise<Att
  * owner took a place of its plan.
  * @returns a token of each
  */
-async function addWorkspaces({ dataDir }: Place, count: number): Promise<string[]> {
-  const { url } = await reachEmbedded({ dataDir, log: createLog('silent') })
-  const { db, close } = openDatabase(url)
-  try {
-    const account = await findAccountByEmail(db, EMAIL)
-    if (!account) throw new Error(`${EMAIL} has no account`)
-    const { id: accountId, plan } = account
-    return await Promise.all(
-      Array.from({ length: count }, async (_, n) => {
-        const workspace = { name: `Number ${n}`, plan, createdBy: accountId }
-        const { id } = await db.transaction().execute((trx) => insertWorkspace(trx, workspace))
-        return (await issueToken(db, { accountId, workspaceId: id })).token
-      }),
-    )
-  } finally {
-    await close()
-  }
+async function addWorkspaces({ db }: Database, count: number): Promise<string[]> {
+  const { id: accountId, plan } = await accountIn(db)
+  return Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const workspace = { name: `Number ${n}`, plan, createdBy: accountId }
+      const { id } = await db.transaction().execute((trx) => insertWorkspace(trx, workspace))
+      return (await issueToken(db, { accountId, workspaceId: id })).token
+    }),
+  )
+}
+
+async function accountIn(db: Database['db']) {
+  const account = await findAccountByEmail(db, EMAIL)
+  if (!account) throw new Error(`${EMAIL} has no account`)
+  return account
+}
+
+/**
+ * Fills lists with as many rows as the largest plan has, in the database: each would be checked
+ * first.
+ * @returns the batch
+ */
+async function fillLists({ db, pool }: Database): Promise<string> {
+  const { id: account } = await accountIn(db)
+  const first = 'select id from workspace where created_by = $1 order by id limit 1'
+  const { rows } = await pool.query<{ id: string }>(
+    `insert into migration_batch (workspace_id, name, options, source_limit, destination_limit)
+     select id, 'company', $2, 1, 1 from (${first}) as its returning id`,
+    [account, JSON.stringify(BATCH_OPTIONS)],
+  )
+  const batch = rows[0]?.id ?? ''
+  const mailbox = (host: string) =>
+    `jsonb_build_object('host', '${host}', 'port', 993, 'secure', true, 'user', 'mailbox' || n || '@company.test')`
+  await pool.query(
+    `insert into batch_mailbox (batch_id, line, state, source, destination)
+     select $1, n, 'ready', ${mailbox('imap.old.test')}, ${mailbox('imap.new.test')}
+     from generate_series(1, 5000) as n`,
+    [batch],
+  )
+  await pool.query(
+    `insert into watched_domain (workspace_id, domain, hosts, check_due_at)
+     select id, 'd' || n || '.test', '{}', now() + interval '1 day' from (${first}) as its, generate_series(1, 1000) as n`,
+    [account],
+  )
+  return batch
+}
+
+const BATCH_OPTIONS = {
+  specialUse: true,
+  deduplicate: false,
+  allMailOnce: false,
+  destPrefix: '',
+  folderMap: {},
 }
 
 /** A request of the attacker's. @returns its status; 0 when there was no answer */
@@ -343,6 +396,14 @@ export const ATTACKS: Record<string, Attack> = {
       ),
     )
   },
+  'downloads the report of a batch of 5,000 mailboxes, 40 at once': (attacker) =>
+    repeat(40, () => send(attacker, `/api/v1/imap/batches/${attacker.batchId}/report.csv`)),
+  'lists a thousand watched domains, 40 at once': (attacker) =>
+    repeat(40, () => send(attacker, '/api/v1/domains?watched=true')),
+  'searches 5,000 mailboxes of a batch, 40 at once': (attacker) =>
+    repeat(40, (n) =>
+      send(attacker, `/api/v1/imap/batches/${attacker.batchId}/mailboxes?limit=100&q=box${n}`),
+    ),
   'lists incidents in sixty workspaces, 400 at once': (attacker) =>
     repeat(400, (n) => send(inWorkspace(attacker, n), '/api/v1/alerts/incidents')),
   'opens the overviews of sixty workspaces, 120 at once': (attacker) =>

@@ -64,15 +64,17 @@ describe('a sweep', () => {
     )
     const blocklists = open(delayed, { timeoutMs: 2_000 })
     const begun = performance.now()
-    const told: { dnsbl: string; at: number }[] = []
-    const result = await check(blocklists, IP, ({ dnsbl }) =>
-      told.push({ dnsbl, at: performance.now() - begun }),
-    )
+    const told: string[] = []
+    const result = await check(blocklists, IP, ({ dnsbl }) => told.push(dnsbl))
+    const took = performance.now() - begun
     expect(result.unknownCount).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(1_300)
-    const late = told.filter(({ at }) => at > 650).map(({ dnsbl }) => dnsbl)
-    expect(late).toContain('zen.spamhaus.org')
-    expect(late.every((zone) => /^(zen|bl)\./.test(zone))).toBe(true)
+    const isSlow = (zone: string) => /^(zen|bl)\./.test(zone)
+    const slow = told.filter(isSlow)
+    expect(slow).toContain('zen.spamhaus.org')
+    expect(slow.length).toBeGreaterThan(3)
+    // One after the other, they would take this long.
+    expect(took).toBeLessThan(slow.length * 700)
+    expect(told.slice(-slow.length).every(isSlow)).toBe(true)
     expect(told).toHaveLength(enabled.length)
   })
 

@@ -385,6 +385,10 @@ export const connect = {
     password: 'Password of the fleet list, with any user name',
   },
   tools: {
+    curl: {
+      name: 'curl',
+      use: 'For scripts of your own. The response names the server that the report counts for.',
+    },
     fail2ban: {
       name: 'fail2ban',
       use: 'Reports bans, and blocks both lists with nftables or ipset.',

@@ -241,8 +241,8 @@ export function describeAnswers({ listedCount, unknownCount, totalChecked }: Hos
   if (totalChecked === 0) return ''
   const parts = [
     listedCount > 0 && counted(listedCount, 'listing'),
-    unknownCount > 0 && `${numberText(unknownCount)} unknown`,
-    `${numberText(totalChecked)} checked`,
+    `not listed on ${numberText(totalChecked - listedCount - unknownCount)}`,
+    unknownCount > 0 && `${numberText(unknownCount)} couldn’t be asked`,
   ]
   return parts.filter(Boolean).join(', ')
 }
@@ -254,6 +254,8 @@ export function summarizeHost({
   detail,
   listings: known,
   listedCount,
+  unknownCount,
+  totalChecked,
   lastCheckAt,
 }: HostDetail): string {
   if (lastCheckAt === null) return `The first check of ${name} is running…`
@@ -262,6 +264,8 @@ export function summarizeHost({
     suspected > 0 ? ` ${countedLists(suspected)} more: confirming in a few minutes.` : ''
   if (status === 'listed') return `${name} is listed on ${countedLists(listedCount)}.${unconfirmed}`
   if (status === 'unknown') return `${name} couldn’t be fully checked. ${detail ?? ''}`.trim()
+  if (suspected === 0 && unknownCount > 0)
+    return `${name} is not listed on ${numberText(totalChecked - unknownCount)} lists. ${numberText(unknownCount)} couldn’t be asked. ${detail ?? ''}`.trim()
   if (suspected === 0) return `${name} is not listed.`
   return `${name} may be listed on ${countedLists(suspected)}: confirming in a few minutes.`
 }

@@ -133,6 +133,8 @@ function Hosts({ hosts: { rows, pagination, counts } }: { hosts: HostPage }) {
   const filter = useHostFilter()
   const navigate = useNavigate({ from: '/monitoring' })
   const { tone, sentence } = summarizeHosts(counts)
+  // The reason is the service’s resolver, which is the same for every host.
+  const advice = rows.find(({ status, unknownCount }) => status === 'clean' && unknownCount > 0)
   return (
     <>
       <div role="status">
@@ -140,6 +142,7 @@ function Hosts({ hosts: { rows, pagination, counts } }: { hosts: HostPage }) {
           <strong>{sentence}</strong>
         </Notice>
       </div>
+      {advice?.detail && <Notice tone="warn">{advice.detail}</Notice>}
       <HostDataTable
         hosts={rows}
         paged={{

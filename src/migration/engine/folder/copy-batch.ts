@@ -23,21 +23,21 @@ export type RetryStrategy = 'as-is' | 'other-date' | 'without-keywords' | 'line-
  */
 type DateSource = 'source' | 'header' | 'unreadable' | 'nobody'
 
-/** `announced`: the size that the source reported, if it was wrong. */
+/** How a message was sent. `announced`: the size that the source reported, if it was wrong. */
+type SentAs = { strategy: RetryStrategy; datedBy: DateSource; announced: number | null }
+
 type Copy = {
   to: number | null
   uidValidity: number | null
   size: number
   /** SHA-256 of what the source returned; null where it is not recorded. */
   digest: Buffer | null
-  datedBy: DateSource
   date: string | null
-  announced: number | null
 }
 
 /** The outcome of one message of a batch. */
 export type MessageOutcome =
-  | (Copy & { state: 'copied'; row: Metadata; strategy: RetryStrategy })
+  | (Copy & SentAs & { state: 'copied'; row: Metadata })
   | { state: 'gone'; row: Metadata }
   | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
   /** `next` is the strategy of the retry; null when none is left. */
@@ -49,7 +49,7 @@ export type MessageOutcome =
       next: RetryStrategy | null
     }
   /** Sent without a response: it may be at the destination. */
-  | { state: 'unknown'; row: Metadata; appender: Appender; isSuspect: boolean }
+  | (SentAs & { state: 'unknown'; row: Metadata; appender: Appender; isSuspect: boolean })
   /** Certainly not at the destination; it is sent again. */
   | { state: 'unsent'; row: Metadata; appender: Appender; isSuspect: boolean }
   /** The source’s connection broke before this message, or it asked for fewer requests. */
@@ -73,14 +73,11 @@ export type BatchDeps = {
   recordsDigests: boolean
 }
 
-type Loaded = {
+type Loaded = SentAs & {
   row: Metadata
   outgoing: AppendMessage
   /** SHA-256 of the whole body, once it was sent; null where it is not recorded. */
   digest: (() => Buffer) | null
-  strategy: RetryStrategy
-  datedBy: DateSource
-  announced: number | null
 }
 type FetchedMessage = Extract<FetchResult, { state: 'here' }>
 type Sent = { outcomes: Promise<MessageOutcome[]> }
@@ -260,5 +257,6 @@ function outcomeOf(
     const next = nextStrategy(strategy, row, outgoing)
     return { state: 'refused', row, refusal: outcome.refusal, strategy, next }
   }
-  return { state: outcome.state, row, appender, isSuspect: outcome.isSuspect }
+  const { state, isSuspect } = outcome
+  return { state, row, appender, isSuspect, strategy, datedBy, announced }
 }

@@ -32,7 +32,7 @@ class ImapFolderCopy implements FolderCopy {
 
   readonly #migration: MigrationContext
   readonly #mapped: FolderRoute['mapped']
-  readonly #copier: FolderCopier
+  #copier: FolderCopier
   readonly #markBegun: () => void
   #open: OpenFolder | null = null
   /** The batches that other connection pairs can help with now. */
@@ -174,6 +174,8 @@ class ImapFolderCopy implements FolderCopy {
 
   async #copyWhole(pair: ConnectionPair, isAgain: boolean): Promise<void> {
     const migration = this.#migration
+    // What failed before has other UIDs now, or another state.
+    if (isAgain) this.#copier = new FolderCopier(migration, this.folder)
     const copier = this.#copier
     const at = await this.#retrying(pair, (failures) =>
       openFolder(
@@ -283,8 +285,7 @@ class ImapFolderCopy implements FolderCopy {
     if (!at.folderState.hasIntents) return
     const destination = await destinationView(pair, at.destinationFolder)
     const reading = () => this.#copier.reading(pair, at)
-    const { name } = at.destinationFolder
-    await reconcile(at.folderState, reading, destination, name, this.#migration)
+    await reconcile(at.folderState, reading, destination, this.#migration)
   }
 
   /** Takes what arrived at a source that still grows into this run. Returns the UIDs. */

@@ -9,9 +9,10 @@ import {
   searchUids,
   type OpenedMailbox,
 } from '../../../net/imap/folders/mailbox.ts'
-import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { decodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import { settledAll } from '../settled-all.ts'
+import type { OpenFolder } from './open-folder.ts'
 import { FolderStop } from '../stop.ts'
 
 /** The messages of the source, as far as their listing is known. */
@@ -28,14 +29,14 @@ export const NOTHING_LISTED: SourceListing = { uids: [], rows: null, isCounted: 
 
 /**
  * Lists the messages of a run. A healthy source needs one command: its listing has as many messages
- * as its EXISTS and STATUS.
+ * as its EXISTS and STATUS. One that did not answer STATUS is listed in every way.
  * @param rows of a small folder that is listed already
  * @param before the first UID that does not belong to this run
  * @throws ImapRefused, ImapLost
  */
 export async function listSource(
   source: MailboxView,
-  { messages, pathAsListed }: Pick<Folder, 'messages' | 'pathAsListed'>,
+  { messages }: Pick<Folder, 'messages'>,
   { exists, uidNext }: OpenedMailbox,
   { rows, before }: { rows: readonly Metadata[] | null; before: number },
 ): Promise<SourceListing> {
@@ -50,8 +51,13 @@ export async function listSource(
   const first = await uidsBelow(source, before)
   // Messages that arrived since an earlier run belong to EXISTS, but not to this listing.
   const isWhole = before === uidNext
-  if (!isWhole || first.length >= claimed) return { uids: first, rows: null, isCounted: isWhole }
-  const { uids, claimed: now } = await recount(source, pathAsListed)
+  if (!isWhole || (messages !== null && first.length >= claimed))
+    return { uids: first, rows: null, isCounted: isWhole }
+  const { uids, claimed: now } = await recount(source, {
+    counted: messages,
+    // Where it ended the connection at STATUS, it would do so again.
+    asksStatus: messages !== null,
+  })
   return { uids, rows: null, isCounted: uids.length >= now }
 }
 
@@ -59,24 +65,39 @@ export async function listSource(
  * Lists all messages of a folder in every way, until they agree. They were expunged meanwhile, or
  * the server omits some: SEARCH of several servers returns up to 100 or 1,000 messages only, and
  * FETCH of others leaves out what it cannot read.
+ * @param counted by an earlier STATUS, where the server rejects it now or is not asked again
  * @returns what it has, and the largest number that it claims to have
  * @throws ImapRefused, ImapLost
  */
 export async function recount(
   view: MailboxView,
-  name: ByteString,
+  { counted = null, asksStatus = true }: { counted?: number | null; asksStatus?: boolean } = {},
 ): Promise<{ uids: number[]; claimed: number }> {
   for (let tries = 1; ; tries++) {
-    const { exists } = await view.reopen()
+    const { exists, uidNext } = await view.reopen()
     const [found, fetched, status] = await settledAll([
       uidsBelow(view, 2 ** 32),
       fetchUids(view),
-      unlessRefused(readStatus(view, name)),
+      asksStatus ? unlessRefused(readStatus(view, view.name)) : null,
     ])
-    const claimed = Math.max(exists, status?.messages ?? 0)
-    const uids = [...new Set([...found, ...(fetched ?? [])])].toSorted((a, b) => a - b)
+    const claimed = Math.max(exists, status?.messages ?? counted ?? 0)
+    // SEARCH of some servers lists what is not there.
+    const end = Math.max(uidNext ?? Infinity, status?.uidNext ?? 0)
+    const uids = [...new Set([...found.filter((uid) => uid < end), ...(fetched ?? [])])]
+    uids.sort((a, b) => a - b)
     if (uids.length >= claimed || tries === ENGINE_LIMITS.maxListings) return { uids, claimed }
   }
+}
+
+/** Adds messages of this run that its first listing of the source omitted. */
+export function addOmitted(at: OpenFolder, uids: readonly number[]): void {
+  const now = uids.filter((uid) => uid < at.folderState.sourceUidNext)
+  const listed = new Set(at.uids)
+  const omitted = now.filter((uid) => !listed.has(uid))
+  if (omitted.length === 0) return
+  at.folderState.addOmitted(omitted)
+  at.uids = now
+  at.rows = null
 }
 
 /**
@@ -84,13 +105,13 @@ export async function recount(
  * @throws FolderStop when it lists fewer than it claims to have: which of the copies are there cannot
  *   be decided; ImapRefused, ImapLost
  */
-export async function listWhole(destination: MailboxView, name: ByteString): Promise<number[]> {
-  const { uids, claimed } = await recount(destination, name)
+export async function listWhole(destination: MailboxView): Promise<number[]> {
+  const { uids, claimed } = await recount(destination)
   if (uids.length >= claimed) return uids
   const count = claimed - uids.length
   throw new FolderStop(
     'not_listed',
-    `The destination claims to have ${count} more messages in “${decodeMailbox(name)}” than it lists.`,
+    `The destination claims to have ${count} more messages in “${decodeMailbox(destination.name)}” than it lists.`,
   )
 }
 
@@ -99,6 +120,28 @@ export function undecidable(count: number, path: string): FolderStop {
   return new FolderStop(
     'not_listed',
     `The destination does not return ${count} messages of “${path}”: which ones it has cannot be decided.`,
+  )
+}
+
+/**
+ * Requires that the source returns messages that were sent, so that their copies can be found. One
+ * that it does not have any more is not sent again in any case.
+ * @param unreturned those that it did not return
+ * @returns all messages that it has, as far as it lists them
+ * @throws FolderStop, ImapRefused, ImapLost
+ */
+export async function requireReturned(
+  source: MailboxView,
+  unreturned: readonly number[],
+): Promise<{ uids: number[]; has: (uid: number) => boolean }> {
+  const { uids, claimed } = await recount(source)
+  const listed = new Set(uids)
+  const has = (uid: number) => uids.length < claimed || listed.has(uid)
+  const count = unreturned.filter(has).length
+  if (count === 0) return { uids, has }
+  throw new FolderStop(
+    'not_listed',
+    `The source does not return ${count} messages of “${decodeMailbox(source.name)}” that were sent: whether the destination has them cannot be decided.`,
   )
 }
 

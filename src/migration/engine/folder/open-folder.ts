@@ -115,7 +115,7 @@ export async function openFolder(
     sourceModseq,
   }
   const isSame = saved !== null && isSameMailbox(saved, blank)
-  const isRenumbered = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
+  const isRenumbered = saved !== null && !isSame && mayHaveCopies(saved)
   const isRematch = isRenumbered || saved?.hasEarlierCopies === true
   const initial = isSame
     ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) }
@@ -134,14 +134,9 @@ export async function openFolder(
   folderState.extendTo((uids.at(-1) ?? 0) + 1)
   if (isSame) await addUnprocessed(uids, folderState, folder.path, deps.journal)
   const isAsked = folderState.start(uids, isCounted).length > 0 && (isRematch || deps.deduplicate)
-  if (isAsked && isRenumbered && saved.intents.length > 0)
-    await settledUidNext(destination, destinationFolder.name, deps)
+  if (isAsked && isRenumbered && saved.intents.length > 0) await settledUidNext(destination, deps)
   const existing = isAsked
-    ? await listExisting(
-        destination,
-        destinationFolder.name,
-        isRematch ? {} : { before: initial.destinationUidNext },
-      )
+    ? await listExisting(destination, isRematch ? {} : { before: initial.destinationUidNext })
     : null
   const unreadable = isRematch ? existing?.unreadable : existing?.undescribed
   if (unreadable) throw undecidable(unreadable, destinationFolder.path)
@@ -203,6 +198,11 @@ async function blankFor(
       destinationFolder.opened,
     ),
   })
+}
+
+/** Whether the destination may have messages of an earlier run. */
+function mayHaveCopies({ copied, intents, there, differing }: SavedFolder): boolean {
+  return copied > 0 || intents.length > 0 || there !== '' || (differing ?? '') !== ''
 }
 
 /** UIDs stay valid only while UIDVALIDITY is reported and unchanged (RFC 3501, 2.3.1.1). */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readStatus } from '../../../net/imap/folders/mailbox.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
-import { decodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { decodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { ImapRefused, isThrottling } from '../../../net/imap/connection/refusals.ts'
 import {
@@ -12,7 +12,7 @@ import {
 import type { WaitTimes } from '../../limits.ts'
 import { listExisting, requireDecided, type OwnCopyTest } from '../identify/existing-messages.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
-import { undecidable } from './list-messages.ts'
+import { requireReturned, undecidable } from './list-messages.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 
 type SettleDeps = { waitTimes: Pick<WaitTimes, 'quietMs'>; signal: AbortSignal }
@@ -24,16 +24,15 @@ type SettleDeps = { waitTimes: Pick<WaitTimes, 'quietMs'>; signal: AbortSignal }
  */
 export async function reconcile(
   folderState: FolderState,
-  source: () => Promise<Wire>,
+  source: () => Promise<MailboxView>,
   destination: MailboxView,
-  name: ByteString,
   deps: SettleDeps,
 ): Promise<void> {
   const open = folderState.unresolvedBatches()
   if (!open) return folderState.clearIntents()
-  await settledUidNext(destination, name, deps)
+  await settledUidNext(destination, deps)
   // Whatever UIDNEXT it reports: only a listing shows what arrived.
-  await matchArrived(folderState, open, await source(), { destination, name })
+  await matchArrived(folderState, open, await source(), destination)
   await folderState.clearIntents()
 }
 
@@ -43,21 +42,20 @@ export async function reconcile(
  */
 export async function settledUidNext(
   destination: MailboxView,
-  name: ByteString,
   { waitTimes, signal }: SettleDeps,
 ): Promise<number | null> {
-  for (let uidNext = await readUidNext(destination, name); ;) {
+  for (let uidNext = await readUidNext(destination); ;) {
     await sleep(waitTimes.quietMs, undefined, { signal })
-    const now = await readUidNext(destination, name)
+    const now = await readUidNext(destination)
     if (now === uidNext) return uidNext
     uidNext = now
   }
 }
 
 /** A server that rejects STATUS may still open the folder. */
-async function readUidNext(destination: MailboxView, name: ByteString): Promise<number | null> {
+async function readUidNext(destination: MailboxView): Promise<number | null> {
   try {
-    return (await readStatus(destination, name)).uidNext
+    return (await readStatus(destination, destination.name)).uidNext
   } catch (error) {
     if (!(error instanceof ImapRefused) || isThrottling(error.refusal)) throw error
     return (await destination.reopen()).uidNext
@@ -75,15 +73,15 @@ export function tellsAllUids(
 async function matchArrived(
   folderState: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
-  source: Wire,
-  { destination, name }: { destination: MailboxView; name: ByteString },
+  source: MailboxView,
+  destination: MailboxView,
 ): Promise<void> {
   const tellsUids = tellsAllUids(destination, folderState)
   const isNew = (uid: number) => !folderState.isOwnCopy(uid)
   // After a renumbering, what was there before it may be our copies.
   const from = !tellsUids && folderState.saved.hasEarlierCopies === true ? 1 : uidNext
-  const arrived = await listExisting(destination, name, { from }, isNew)
-  if (arrived.unreadable > 0) throw undecidable(arrived.unreadable, decodeMailbox(name))
+  const arrived = await listExisting(destination, { from }, isNew)
+  if (arrived.unreadable > 0) throw undecidable(arrived.unreadable, decodeMailbox(destination.name))
   if (arrived.count === 0) return
   const unknown = new Set(uids)
   const rows: Metadata[] = []
@@ -104,8 +102,10 @@ async function matchArrived(
     !isReturned ||
     isAlike ||
     (isOnly && isDescribed && ids.get(messageIdOf(row.messageIds))?.length === 1)
-  const matches = await arrived.match(rows, source, destination, { isOwnCopy })
-  requireDecided(matches, decodeMailbox(name))
+  const matches = await arrived.match(rows, source, destination, { isOwnCopy, sentFrom: uidNext })
+  requireDecided(matches, decodeMailbox(destination.name))
+  const unread = uids.filter((uid) => matches.get(uid)?.is === 'unidentified')
+  if (unread.length > 0 && arrived.hasFree) await requireReturned(source, unread)
   for (const row of rows) {
     const match = matches.get(row.uid)
     const copy = { uid: row.uid, size: row.size ?? 0, row }

@@ -114,12 +114,12 @@ function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen
   }
   if (outcome.state === 'unfetchable') recordUnfetchable(outcome, deps)
   // `reconcile` may find its copy.
-  if (outcome.state === 'unknown') noteUndescribed(row, deps)
+  if (outcome.state === 'unknown') noteAlterations(outcome, deps)
   return outcome.state === 'refused' ? recordRefused(outcome, deps) : null
 }
 
 function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | null {
-  const { row, uidValidity, size, digest, datedBy, date, announced, strategy } = outcome
+  const { row, uidValidity, size, digest, date } = outcome
   const { at, migration, folder } = deps
   const isElsewhere =
     uidValidity !== null && uidValidity !== at.destinationFolder.opened.uidValidity
@@ -138,13 +138,7 @@ function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | 
       bytes: size,
       moment: date === null ? null : epochMsOf(date),
     })
-  if (strategy === 'without-keywords' || strategy === 'line-ends') {
-    migration.note({ folder, uid: row.uid, message: NOTES[strategy] })
-  }
-  if (announced !== null) migration.note({ folder, message: NOTES.announced })
-  noteUndescribed(row, deps)
-  noteChangedDate(row, datedBy, strategy, deps)
-  noteDroppedKeywords(row.flags, deps)
+  noteAlterations(outcome, deps)
   // After it was opened again, the UIDs of APPENDUID are wrong, and not those of the folder.
   return isElsewhere && !at.isReopened
     ? new Reopen('The destination assigned new UIDs to its messages.')
@@ -168,6 +162,20 @@ function recordMerged(
   at.folderState.copied([{ uid: row.uid, to: null, size, row, digest }])
   at.doubtful.push({ uid: row.uid, to, size, isMerged: true })
   return null
+}
+
+/** Notes what a message was sent without. */
+function noteAlterations(
+  { row, strategy, datedBy, announced }: OutcomeOf<'copied' | 'unknown'>,
+  deps: RecordDeps,
+): void {
+  const { migration, folder } = deps
+  if (strategy === 'without-keywords' || strategy === 'line-ends')
+    migration.note({ folder, uid: row.uid, message: NOTES[strategy] })
+  if (announced !== null) migration.note({ folder, message: NOTES.announced })
+  noteUndescribed(row, deps)
+  noteChangedDate(row, datedBy, strategy, deps)
+  noteDroppedKeywords(row.flags, deps)
 }
 
 function noteUndescribed(

@@ -21,7 +21,13 @@ import {
 import type { FolderState } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import { listWhole, recount, undecidable, unlessRefused } from './list-messages.ts'
+import {
+  addOmitted,
+  listWhole,
+  requireReturned,
+  undecidable,
+  unlessRefused,
+} from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 
@@ -89,8 +95,8 @@ async function addLost(
   destination: MailboxView,
   { journal }: MigrationContext,
 ): Promise<void> {
-  const { folderState, doubtful, destinationFolder } = at
-  const here = new Set(await listWhole(destination, destinationFolder.name))
+  const { folderState, doubtful } = at
+  const here = new Set(await listWhole(destination))
   const known = new Set(doubtful.map(({ uid }) => uid))
   for (const { uid, to, size } of readRecords(await journal.copies(folder.path, folderState.saved)))
     if (to > 0 && !here.has(to) && !known.has(uid) && folderState.isOwnCopy(to))
@@ -107,9 +113,9 @@ async function settleDoubtful(
   { source, destination }: Record<'source' | 'destination', MailboxView>,
   { journal, note }: MigrationContext,
 ): Promise<void> {
-  const { doubtful, folderState, destinationFolder } = at
+  const { doubtful, folderState } = at
   if (doubtful.length === 0) return
-  const here = new Set(await listWhole(destination, destinationFolder.name))
+  const here = new Set(await listWhole(destination))
   const records = readRecords(await journal.copies(folder.path, folderState.saved))
   for (let one = doubtful[0]; one; one = doubtful[0]) {
     const { uid, to, size, isMerged } = one
@@ -192,7 +198,7 @@ async function failUnstored(
 ): Promise<void> {
   const { folderState, destinationFolder } = at
   const { saved } = folderState
-  const existing = await listExisting(destination, destinationFolder.name, {})
+  const existing = await listExisting(destination, {})
   if (existing.unreadable > 0) throw undecidable(existing.unreadable, destinationFolder.path)
   const sizes = new Map<number, number>()
   for (const { uid, to, size } of readRecords(await journal.copies(folder.path, saved)))
@@ -205,23 +211,23 @@ async function failUnstored(
     .map((uid) => described.get(uid) ?? undescribed(uid))
   const isOwnCopy: OwnCopyTest = (_, { isReturned, isAlike }) => !isReturned || isAlike
   existing.takeUids((uid) => folderState.isOwnCopy(uid))
-  const matches = await existing.match(rows, source, destination, { isOwnCopy })
+  const matches = await existing.match(rows, source, destination, {
+    isOwnCopy,
+    sentFrom: saved.destinationUidNext,
+  })
   requireDecided(matches, destinationFolder.path)
-  const isAtSource = await findAtSource(source, folder)
-  const unread = rows.filter(
-    ({ uid }) => matches.get(uid)?.is === 'unidentified' && isAtSource(uid),
-  ).length
   // Failed, they would be sent again by a retry, although the destination may have them.
-  if (unread > 0)
-    throw new FolderStop(
-      'not_listed',
-      `The source does not return ${unread} messages of “${folder.path}” that were copied: whether the destination has them cannot be decided.`,
-    )
+  const unread = rows.filter(({ uid }) => matches.get(uid)?.is === 'unidentified')
+  const here = await requireReturned(
+    source,
+    unread.map(({ uid }) => uid),
+  )
+  addOmitted(at, here.uids)
   for (const { uid } of rows) {
     const match = matches.get(uid)
     if (match?.is === 'same' && match.to >= saved.destinationUidNext) continue
     const size = sizes.get(uid) ?? 0
-    if (!described.has(uid) && !isAtSource(uid)) {
+    if (!described.has(uid) && !here.has(uid)) {
       forget(folderState, uid, { to: null, size })
       continue
     }
@@ -233,16 +239,6 @@ async function failUnstored(
   }
   folderState.withoutUid = 0
   at.hasLostUids = false
-}
-
-/** Returns whether the source still has a message, as far as its listing is complete. */
-async function findAtSource(
-  source: MailboxView,
-  { pathAsListed }: FolderCopier['folder'],
-): Promise<(uid: number) => boolean> {
-  const { uids, claimed } = await recount(source, pathAsListed)
-  const listed = new Set(uids)
-  return (uid) => uids.length < claimed || listed.has(uid)
 }
 
 /** A copy that is not there of a message that the source does not have either, any more. */

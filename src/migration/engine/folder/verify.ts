@@ -9,7 +9,7 @@ import { ENGINE_LIMITS } from '../../limits.ts'
 import { settledAll } from '../settled-all.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop } from '../stop.ts'
-import { recount } from './list-messages.ts'
+import { addOmitted, recount } from './list-messages.ts'
 import { areCopiesStored, verifyCopies } from './verify-copies.ts'
 
 /**
@@ -29,7 +29,8 @@ export async function verify(
 ): Promise<boolean> {
   const unlisted = await countUnlisted(pair, at, copier)
   const { folderState } = at
-  if (!at.uids.every((uid) => folderState.isDone(uid))) return false
+  const isAllDone = () => at.uids.every((uid) => folderState.isDone(uid))
+  if (!isAllDone()) return false
   const { wire } = await pair.destination()
   const { subscribe: subscriptions } = migration
   const isWanted = subscriptions === 'all' || (subscriptions !== 'none' && copier.folder.subscribed)
@@ -39,6 +40,7 @@ export async function verify(
       : null
   const [isStored] = await settledAll([failures === 0 && areCopiesStored(wire, at), subscribing])
   if (!isStored) await verifyCopies(pair, at, copier, migration)
+  if (!isAllDone()) return false
   if (unlisted > 0)
     throw new FolderStop(
       'not_listed',
@@ -62,9 +64,9 @@ async function countUnlisted(
   if (at.isCounted && copier.evidence.missing.size === 0) return 0
   at.isCounted = false
   const source = await copier.reading(pair, at)
-  const { uids, claimed } = await recount(source, copier.folder.pathAsListed)
+  const { uids, claimed } = await recount(source, { counted: copier.folder.messages })
   const now = uids.filter((uid) => uid < at.folderState.sourceUidNext)
-  addOmitted(at, now)
+  addOmitted(at, uids)
   failMissing(at, copier, now)
   const arrived = uids.slice(now.length)
   return claimed - now.length - (await countReturned(source, arrived))
@@ -76,16 +78,6 @@ async function countReturned(source: MailboxView, uids: readonly number[]): Prom
   const listed = new Set(uids)
   const returned = await fetchUids(source, formatUidSet(uids))
   return returned ? new Set(returned.filter((uid) => listed.has(uid))).size : uids.length
-}
-
-/** Adds messages that the first listing omitted. */
-function addOmitted(at: OpenFolder, now: number[]): void {
-  const listed = new Set(at.uids)
-  const omitted = now.filter((uid) => !listed.has(uid))
-  if (omitted.length === 0) return
-  at.folderState.addOmitted(omitted)
-  at.uids = now
-  at.rows = null
 }
 
 /** Fails messages that the source still lists but does not return. */

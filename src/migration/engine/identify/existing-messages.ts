@@ -6,7 +6,6 @@ import {
 import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
-import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { listWhole, undecidable } from '../folder/list-messages.ts'
 import { settledAll } from '../settled-all.ts'
 import { readContents, type Content } from './content.ts'
@@ -57,6 +56,11 @@ type MatchOptions = {
   isOwnCopy?: OwnCopyTest | null
   /** Whether only the same bytes count, beside line ends. */
   isStrict?: boolean
+  /**
+   * The first UID of what arrived since ours were sent. It is taken before what was there, and also
+   * where the source does not return the message now.
+   */
+  sentFrom?: number
 }
 
 /** Messages of a folder of the destination, by Message-ID, or by their beginning without one. */
@@ -77,6 +81,11 @@ export class ExistingMessages {
   /** Messages of which it is not known what they are. */
   get unreadable(): number {
     return this.undescribed + this.#unreadableSizes.length
+  }
+
+  /** Whether some are not counterparts of any message of the source. */
+  get hasFree(): boolean {
+    return this.#byKey.values().some((candidates) => candidates.some(({ isTaken }) => !isTaken))
   }
 
   add(key: string, { uid, size, internalDate }: Metadata): void {
@@ -113,7 +122,7 @@ export class ExistingMessages {
     rows: readonly Metadata[],
     source: Wire,
     destination: Wire,
-    { isOwnCopy = null, isStrict = false }: MatchOptions = {},
+    { isOwnCopy = null, isStrict = false, sentFrom = Infinity }: MatchOptions = {},
   ): Promise<Map<number, Match>> {
     const contents = new Map<number, Content>()
     const keys = new Map<number, string>()
@@ -161,7 +170,7 @@ export class ExistingMessages {
     // Equal content first, so that no other message takes its counterpart.
     for (const take of [takeEqual, takeLike])
       for (const pair of pairs.filter(({ row }) => !matches.has(row.uid))) {
-        const match = take(pair, { isOwnCopy, isStrict })
+        const match = take(pair, { isOwnCopy, isStrict, sentFrom })
         if (match) matches.set(pair.row.uid, match)
       }
     for (const row of rows.filter((each) =>
@@ -233,8 +242,8 @@ type Pair = {
   isAccounted: boolean
 }
 
-function takeEqual(pair: Pair, { isStrict }: Required<MatchOptions>): Match | null {
-  return pair.content || !isStrict ? takeFirst(equalsOf(pair)) : null
+function takeEqual(pair: Pair, { isStrict, sentFrom }: Required<MatchOptions>): Match | null {
+  return pair.content || !isStrict ? takeFirst(equalsOf(pair), sentFrom) : null
 }
 
 function equalsOf({ row, content, candidates }: Pair): Candidate[] {
@@ -243,12 +252,16 @@ function equalsOf({ row, content, candidates }: Pair): Candidate[] {
   )
 }
 
-function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): Match | null {
+function takeLike(
+  pair: Pair,
+  { isOwnCopy, isStrict, sentFrom }: Required<MatchOptions>,
+): Match | null {
   const { row, content, candidates, isAccounted } = pair
   if (!content) {
     // The source does not return it now. A copy of ours is found nevertheless.
-    const sized = candidates.filter((one) => one.size === row.size)
-    return isOwnCopy || isAccounted ? takeFirst([...sized, ...candidates]) : UNIDENTIFIED
+    const since = isAccounted ? candidates : candidates.filter(({ uid }) => uid >= sentFrom)
+    const sized = since.filter((one) => one.size === row.size)
+    return takeFirst([...sized, ...since]) ?? (isAccounted ? null : UNIDENTIFIED)
   }
   const isOnly = candidates.length === 1
   const like = candidates.filter((one) => {
@@ -257,7 +270,7 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
     if (isAlike && !isStrict && isCovered(row)) return true
     return isOwnCopy?.(row, { content, isReturned, isAlike, isOnly }) === true
   })
-  const match = takeFirst(like)
+  const match = takeFirst(like, sentFrom)
   if (match) return match
   const unread = candidates.filter(({ content: its }) => its === null)
   const isUnread = unread.length > 0
@@ -272,8 +285,9 @@ function takeLike(pair: Pair, { isOwnCopy, isStrict }: Required<MatchOptions>): 
 
 const UNIDENTIFIED: Match = { is: 'unidentified' }
 
-function takeFirst(candidates: readonly Candidate[]): Match | null {
-  const free = candidates.find(({ isTaken }) => !isTaken)
+function takeFirst(candidates: readonly Candidate[], sentFrom = 0): Match | null {
+  const left = candidates.filter(({ isTaken }) => !isTaken)
+  const free = left.find(({ uid }) => uid >= sentFrom) ?? left[0]
   if (!free) return null
   free.isTaken = true
   return { is: 'same', to: free.uid }
@@ -361,13 +375,12 @@ async function identifyAlone(view: Wire, uid: number): Promise<IdentifiedMessage
  */
 export async function listExisting(
   view: MailboxView,
-  name: ByteString,
   { from = 1, before = 2 ** 32 }: { from?: number; before?: number },
   isWanted: (uid: number) => boolean = () => true,
 ): Promise<ExistingMessages> {
   const existing = new ExistingMessages()
   if (before <= from) return existing
-  const listed = (await listWhole(view, name)).filter((uid) => uid >= from && uid < before)
+  const listed = (await listWhole(view)).filter((uid) => uid >= from && uid < before)
   const { found, unreadable } = await identifyListed(view, listed.filter(isWanted))
   for (const row of unreadable) {
     if (row.isUnknown) existing.undescribed += 1

@@ -80,12 +80,12 @@ async function fetchChangedFlags(
  */
 async function recordChecked(
   source: MailboxView,
-  { path, pathAsListed }: Folder,
+  { path }: Folder,
   saved: SavedFolder,
   { records, gone }: { records: CopyRecords; gone: readonly CopyRecord[] },
   journal: Journal,
 ): Promise<void> {
-  const { uids, claimed } = await recount(source, pathAsListed)
+  const { uids, claimed } = await recount(source)
   const here = createUidSet(uids)
   const state = await recordReturned(path, saved, { records, here }, journal)
   if (uids.length < claimed) return

@@ -11,6 +11,7 @@ import { createOpening, type OpenedMailbox, type OpeningVerb } from './mailbox.t
  * the command are sent together.
  */
 export type MailboxView = Wire & {
+  readonly name: ByteString
   /**
    * The mailbox as its latest opening described it; opens it if it is not described yet.
    * @throws ImapRefused, ImapLost, and the error of `changed`
@@ -44,6 +45,7 @@ export function createMailboxView(wire: Wire, options: MailboxViewOptions): Mail
 }
 
 class View implements MailboxView {
+  readonly name: ByteString
   readonly #wire: Wire
   readonly #options: MailboxViewOptions
   readonly #commands = new WeakSet<Command>()
@@ -55,6 +57,7 @@ class View implements MailboxView {
   constructor(wire: Wire, options: MailboxViewOptions) {
     this.#wire = wire
     this.#options = options
+    this.name = options.name
   }
 
   async run(parts: CommandPart[], listener: Listener = {}): Promise<CommandResult> {

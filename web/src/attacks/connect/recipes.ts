@@ -27,6 +27,13 @@ const sharedUrl = ({ url }: Secrets) => `${url}/api/v1/abuse/export`
 
 /** Each program that reports or blocks, with what to copy where. docs/integrations.md has them too. */
 export const RECIPES: Recipe[] = [
+  recipe('curl', ({ url, token }) => [
+    {
+      title: titles.run,
+      text: `curl -fsS "${url}/api/v1/abuse/report" -H "X-Report-Token: ${token}" \\
+  -H "Content-Type: application/json" -d '{"ip": "ADDRESS", "service": "ssh"}'`,
+    },
+  ]),
   recipe('fail2ban', ({ url, token, key }) => [
     {
       title: titles.run,
