@@ -10,21 +10,23 @@ export const inService = (path: string) => `${TEST_PATH}${path}`
 export function removeTestPath(context: BrowserContext): void {
   if (TEST_PATH === '') return
   const { request } = context
-  const { fetch } = request
+  const fetch = request.fetch.bind(request)
   // The methods for `get`, `post` and others call it.
   request.fetch = (target, options) =>
-    fetch.call(request, typeof target === 'string' ? below(target) : target, options)
+    fetch(typeof target === 'string' ? below(target) : target, options)
   context.on('page', (page) => adapt(page))
 }
 
 function adapt(page: Page): void {
-  const { goto, url, waitForURL } = page
-  page.goto = (given, options) => goto.call(page, below(given), options)
-  page.url = () => above(url.call(page))
+  const goto = page.goto.bind(page)
+  const url = page.url.bind(page)
+  const waitForURL = page.waitForURL.bind(page)
+  page.goto = (given, options) => goto(below(given), options)
+  page.url = () => above(url())
   page.waitForURL = (wanted, options) => {
     if (typeof wanted === 'function')
-      return waitForURL.call(page, (found) => wanted(new URL(above(found.href))), options)
-    return waitForURL.call(page, typeof wanted === 'string' ? below(wanted) : wanted, options)
+      return waitForURL((found) => wanted(new URL(above(found.href))), options)
+    return waitForURL(typeof wanted === 'string' ? below(wanted) : wanted, options)
   }
 }
 

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import * as oidc from 'openid-client'
 import { Fault, messageOf } from '../../errors.ts'
+import { basePathOf } from '../../setting-values.ts'
 import { callerOf, requireFreshSession } from '../../http/auth.ts'
 import { cookieIn, cookieLine, cookieNameOf } from '../../http/cookies.ts'
 import { Done, responses, Success } from '../../http/schema.ts'
@@ -78,7 +79,7 @@ export function oidcSignInRoutes(app: App, deps: OidcRoutesDeps): void {
         const { cookies, path } = await finish(given, request)
         return await reply
           .header('set-cookie', [...cookies, expiredCookie(deps)])
-          .redirect(`${deps.config.BASE_URL}${path}`)
+          .redirect(`${basePathOf(deps.config.BASE_URL)}${path}`)
       } catch (error) {
         reply.header('set-cookie', expiredCookie(deps))
         return redirectError(given, reply, error)
@@ -198,7 +199,7 @@ function redirectError({ log, config }: Deps, reply: FastifyReply, error: unknow
   log.warn({ err: error, code: failure.code }, 'a sign-in with OIDC failed')
   const query = new URLSearchParams({ error: failure.code })
   if (failure.providerError) query.set('provider', failure.providerError)
-  return reply.redirect(`${config.BASE_URL}/sign-in?${query.toString()}`)
+  return reply.redirect(`${basePathOf(config.BASE_URL)}/sign-in?${query.toString()}`)
 }
 
 function failureOf(error: unknown): { code: OidcErrorCode; providerError: string | null } {
