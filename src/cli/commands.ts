@@ -6,6 +6,7 @@ import { cutoverCommand } from './cutover/cutover.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { exportCommand } from './files/export.ts'
 import { importCommand } from './files/import.ts'
+import { healthCommand } from './health/health.ts'
 import { helpCommand } from './help/help.ts'
 import { importReportsCommand } from './import-reports/import-reports.ts'
 import { imapsyncCommand } from './imapsync/imapsync.ts'
@@ -54,6 +55,7 @@ export const ROOT: CliCommand = defineGroup({
     importReportsCommand,
     backupCommand,
     restoreCommand,
+    healthCommand,
     doctorCommand,
     completionCommand(() => ROOT),
     helpCommand(() => ROOT),

@@ -19,7 +19,7 @@ import {
 import { SHIPPED_MAJOR } from './embedded/binaries.ts'
 import { majorOf } from './embedded/folder.ts'
 import { databaseIn, keptFolder } from './embedded/upgrade.ts'
-import { syncFolder } from './file.ts'
+import { makeFolder, syncFolder } from './file.ts'
 
 /** An entry of an archive: its header and a stream of its bytes. */
 type Entry = Extract extends AsyncIterable<infer E> ? E : never
@@ -104,7 +104,7 @@ async function makeDurable(path: string): Promise<void> {
 export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')
   requireNoDatabase(dataDir)
-  mkdirSync(dataDir, { recursive: true })
+  makeFolder(dataDir)
   // The next start removes incomplete folders of this name.
   const half = `${folder}.new-${process.pid}`
   try {

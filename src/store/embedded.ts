@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
@@ -18,6 +18,7 @@ import {
 } from './embedded/launch.ts'
 import type { Site } from './embedded/server.ts'
 import { explainSystemError } from './embedded/problem.ts'
+import { makeFolder } from './file.ts'
 import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
 import { MINUTE_MS } from '../time.ts'
 
@@ -97,7 +98,7 @@ function placeOf({ folder, address }: Site): Pick<Embedded, 'url' | 'adminUrl' |
 }
 
 async function prepareSite(dataDir: string, log: Logger): Promise<Site> {
-  mkdirSync(dataDir, { recursive: true })
+  makeFolder(dataDir)
   const folder = join(realpathSync(dataDir), 'postgres')
   const binaries = findBinaries(`${folder}.lib`)
   const user = serverUser(folder)

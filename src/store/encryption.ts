@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { Fault } from '../errors.ts'
+import { inDataDir } from './data-dir.ts'
 import { createFile } from './file.ts'
 
 /** The version of format and key derivation. A later version gets a name of its own. */
@@ -75,9 +76,10 @@ export function loadSecretKey({
 }: Pick<Config, 'SECRET_KEY' | 'DATA_DIR'>): string {
   if (SECRET_KEY) return SECRET_KEY
   const path = join(DATA_DIR, 'secret.key')
-  mkdirSync(DATA_DIR, { recursive: true })
-  if (!existsSync(path)) createFile(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
-  const key = readFileSync(path, 'utf8').trim()
+  const key = inDataDir(DATA_DIR, path, () => {
+    if (!existsSync(path)) createFile(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
+    return readFileSync(path, 'utf8').trim()
+  })
   if (key.length >= 32) return key
   throw new Fault(
     'unavailable',

@@ -12,17 +12,20 @@ import type { Figure } from './figures.ts'
  */
 const MINUTES = { all: 20, chosen: 60 }
 
+/** Three images are built, and a whole suite is repeated: each takes as long as all others together. */
+const ONLY_CHOSEN = ['container', 'subpath'].flatMap((name) => [
+  '--exclude',
+  `test/hard/${name}.hard.ts`,
+])
+
 /** Seconds to stop gracefully, with the started servers. */
 const GRACE = 20
 
 const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
 const config = join(import.meta.dirname, 'vitest.config.ts')
 
-/** Repeats a whole suite: runs only where it is chosen. */
-const ONLY_CHOSEN = 'test/hard/subpath.hard.ts'
-
 /**
- * Runs the hard tests, all or those whose file has one of these words in its name. @returns the
+ * Runs the hard tests, all but those of `ONLY_CHOSEN`, or those whose file has one of these words in its name. @returns the
  * exit code
  */
 async function run(words: string[]): Promise<number> {
@@ -30,7 +33,7 @@ async function run(words: string[]): Promise<number> {
   const file = join(folder, 'figures.jsonl')
   const begun = performance.now()
   // A separate process group: everything that the tests start ends with it.
-  const chosen = words.length > 0 ? words : ['--exclude', ONLY_CHOSEN]
+  const chosen = words.length > 0 ? words : ONLY_CHOSEN
   const child = spawn(process.execPath, [vitest, 'run', '--config', config, ...chosen], {
     stdio: 'inherit',
     detached: true,

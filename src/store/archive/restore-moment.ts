@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Logger } from '../../log.ts'
 import { requireNoDatabase } from '../backup.ts'
@@ -6,7 +6,7 @@ import { reachEmbedded } from '../embedded.ts'
 import { SHIPPED_MAJOR } from '../embedded/binaries.ts'
 import { end } from '../embedded/launch.ts'
 import { keptFolder } from '../embedded/upgrade.ts'
-import { syncFolder } from '../file.ts'
+import { makeFolder, syncFolder } from '../file.ts'
 import { chooseBase, type ChainBase } from './chain.ts'
 import type { ObjectStore } from './object-store.ts'
 import { recover, type Recovery } from './recover.ts'
@@ -35,7 +35,7 @@ export async function restoreMoment({
 }): Promise<RestoredMoment> {
   requireNoDatabase(dataDir)
   const base = await chooseBase(store, at)
-  mkdirSync(dataDir, { recursive: true })
+  makeFolder(dataDir)
   const folder = join(resolve(dataDir), 'postgres')
   // The next start removes incomplete folders of this name.
   const half = `${folder}.new-${process.pid}`

@@ -22,6 +22,10 @@ const SignInAgain = loadLater(
   async () => (await import('./sign-in-again.tsx')).SignInAgain,
 )
 
+/** For the banner, which says the same as the dialog. */
+const markAsking = (isAsking: boolean) =>
+  document.documentElement.toggleAttribute('data-asks-to-sign-in', isAsking)
+
 /**
  * Signs in again in a dialog when the session of the account on the screen has ended. The screen
  * below keeps its input, and the rejected requests are repeated.
@@ -44,11 +48,18 @@ export function SignInPrompt() {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     answer.current = resolve
     dialog.current?.showModal()
+    markAsking(true)
     return promise
   })
   useEffect(() => signInPrompt.onAsk((isUserAction) => ask(isUserAction)), [])
   // Another account, or none, begins with a frame of its own.
-  useEffect(() => () => setSessionExpired(false), [])
+  useEffect(
+    () => () => {
+      setSessionExpired(false)
+      markAsking(false)
+    },
+    [],
+  )
 
   /** @returns whether there is a session now */
   async function resume(): Promise<boolean> {
@@ -69,7 +80,10 @@ export function SignInPrompt() {
       ref={dialog}
       heading={heading}
       title={messages.title}
-      onClose={() => answer.current?.(false)}
+      onClose={() => {
+        markAsking(false)
+        answer.current?.(false)
+      }}
     >
       <p>{messages.explanation}</p>
       {times > 0 && (

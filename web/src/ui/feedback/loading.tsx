@@ -1,5 +1,6 @@
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import classes from './loading.module.css'
+import { markLoading } from './mark-loading.ts'
 import { Notice } from './notice.tsx'
 import { Skeleton, type SkeletonShape } from './skeleton.tsx'
 
@@ -18,7 +19,12 @@ type LoadingProps = {
 /** The outline of data that is loading, announced to screen readers. */
 export function Loading({ lines, shape = 'text', slow = false, children }: LoadingProps) {
   return (
-    <div className={classes.waiting} role="status" data-loading={slow ? undefined : true}>
+    <div
+      ref={slow ? undefined : markLoading}
+      className={classes.waiting}
+      role="status"
+      data-loading={slow ? undefined : true}
+    >
       {slow ? <span>{children}</span> : <VisuallyHidden>{children}</VisuallyHidden>}
       <Skeleton lines={lines} shape={shape} />
     </div>

@@ -1,4 +1,5 @@
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
+import { markLoading } from './mark-loading.ts'
 import classes from './skeleton.module.css'
 import { messages } from '../messages.ts'
 
@@ -25,7 +26,7 @@ export function Skeleton({ shape = 'text', lines }: { shape?: SkeletonShape; lin
 /** The outline of a screen whose file is loading. */
 export function ScreenSkeleton() {
   return (
-    <div className={classes.screen} role="status" data-loading>
+    <div ref={markLoading} className={classes.screen} role="status" data-loading>
       <VisuallyHidden>{messages.loadingScreen}</VisuallyHidden>
       <span className={classes.title} aria-hidden="true" />
       <Skeleton lines={2} />
