@@ -25,6 +25,7 @@ import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
 import { createModules } from './modules.ts'
 import { requirePort } from './net/acceptors.ts'
+import { basePathOf } from './setting-values.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { endArchiving } from './store/archive/slot.ts'
@@ -192,6 +193,7 @@ export async function startService(
     version: VERSION,
     trustedProxies: proxies.networks,
     isSecure,
+    basePath: basePathOf(config.BASE_URL),
     isUnavailable,
     isReady,
     capture,

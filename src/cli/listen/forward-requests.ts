@@ -4,7 +4,7 @@ import { askService, followEvents, type ServerEvent } from '../../net/http/event
 import { forward } from '../../net/http/forward.ts'
 import type { presentRequest } from '../../webhooks/present.ts'
 import { UsageError } from '../command.ts'
-import { apiTokenFrom, serverFrom, urlOf } from '../service-access.ts'
+import { apiTokenFrom, serverFrom, serviceUrl, urlOf } from '../service-access.ts'
 import { sanitizeForTerminal, paint } from '../text.ts'
 import type { ListenFlags } from './flags.ts'
 
@@ -37,7 +37,7 @@ export async function forwardRequests(
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(name, () => stopping.abort())
   const id = await findEndpoint(server, token, apiToken, stopping.signal)
-  const events = new URL(`/api/webhook/endpoints/${id}/events`, server)
+  const events = serviceUrl(server, `/api/webhook/endpoints/${id}/events`)
   if (!json) console.error(`Forwarding ${token} to ${to.href}. Press Ctrl-C to stop.`)
   return listen({ events, to, apiToken, json }, flags.all ? '0' : null, stopping.signal)
 }
@@ -50,7 +50,7 @@ async function findEndpoint(
 ): Promise<string> {
   type Answer = { endpoints: { id: string; token: string }[] }
   const { endpoints } = await askService<Answer>(
-    new URL('/api/webhook/endpoints', server),
+    serviceUrl(server, '/api/webhook/endpoints'),
     apiToken,
     signal,
   )

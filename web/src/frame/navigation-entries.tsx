@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { inService } from '../base-path.ts'
 import { Icon } from '../ui/brand/icons.tsx'
 import type { NavigationEntry } from './navigation.ts'
 import classes from './navigation-entries.module.css'
@@ -25,7 +26,7 @@ export function NavigationEntries({ entries, onGo }: EntriesProps) {
 
 export function DocumentationLink() {
   return (
-    <a href="/docs" className={classes.entry}>
+    <a href={inService('/docs')} className={classes.entry}>
       <Icon name="book" />
       {frame.documentation}
     </a>

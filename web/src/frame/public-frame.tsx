@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { inService } from '../base-path.ts'
 import { serviceQuery } from '../queries.ts'
 import { Wordmark } from '../ui/brand/logo.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
@@ -25,8 +26,8 @@ export function PublicFrame({ children = <Outlet /> }: { children?: ReactNode })
       </main>
       <footer className={classes.footer}>
         <span>{frame.version(service?.version)}</span>
-        <a href="/docs">{frame.documentation}</a>
-        <a href="/openapi.json">{frame.openApi}</a>
+        <a href={inService('/docs')}>{frame.documentation}</a>
+        <a href={inService('/openapi.json')}>{frame.openApi}</a>
       </footer>
     </div>
   )

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { LinkProps } from '@tanstack/react-router'
+import { inService } from '../base-path.ts'
 import { accountQuery } from '../queries.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
@@ -31,7 +32,7 @@ export function FirstSteps({ isNew, progress }: { isNew: boolean; progress: Prog
       <StepList steps={steps} domain={domain} />
       <p>
         <Muted>
-          {messages.commandLine} <a href="/docs">{messages.documentation}</a>.
+          {messages.commandLine} <a href={inService('/docs')}>{messages.documentation}</a>.
         </Muted>
       </p>
     </Section>

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { inService } from '../../../base-path.ts'
 import { MODULES, SETTINGS_PAGES } from '../../navigation.ts'
 import { useVisibleEntries } from '../../use-visible-entries.ts'
 import { frame, palette as messages } from '../../messages.ts'
@@ -23,7 +24,7 @@ export function useScreenItems(): PaletteItem[] {
       name: frame.documentation,
       kind,
       icon: 'book',
-      open: () => window.location.assign('/docs'),
+      open: () => window.location.assign(inService('/docs')),
     },
   ]
 }
