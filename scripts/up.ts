@@ -16,9 +16,9 @@ async function buildDashboard(): Promise<number> {
   const args = [vite, 'build', 'web', '--logLevel', 'warn']
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' })
   const end = () => child.kill('SIGTERM')
-  process.on('SIGTERM', end)
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, end)
   const [code] = (await once(child, 'exit')) as [number | null]
-  process.off('SIGTERM', end)
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.off(signal, end)
   return code ?? 1
 }
 

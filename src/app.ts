@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { Config } from './config.ts'
 import { listMissingFiles } from './data-files.ts'
 import { Fault } from './errors.ts'
+import { ENCRYPTED_COLUMNS } from './encrypted-columns.ts'
 import { delayRefusals } from './http/errors.ts'
 import { limitConcurrency } from './http/limits/concurrency.ts'
 import { createEventStreams } from './http/events/event-streams.ts'
@@ -23,14 +24,17 @@ import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
 import { createModules } from './modules.ts'
+import { requirePort } from './net/acceptors.ts'
+import { basePathOf } from './setting-values.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { endArchiving } from './store/archive/slot.ts'
 import { readStatus } from './store/archive/status.ts'
-import { startEmbedded, type Embedded } from './store/embedded.ts'
+import { lockDataDir, startEmbedded, type Embedded } from './store/embedded.ts'
+import type { FolderLock } from './store/embedded/folder-lock.ts'
 import { openMigrated } from './store/migrate.ts'
 import { reencryptAll } from './store/key-rotation.ts'
-import { loadSecretKey } from './store/encryption.ts'
+import { acceptSecretKey, openSecretKey } from './store/secret-key.ts'
 import { openNotifications } from './store/notifications.ts'
 import { followNames } from './net/named-networks.ts'
 import { VERSION } from './version.ts'
@@ -100,9 +104,14 @@ export async function startService(
   requireDataFiles()
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
-  const secretKey = loadSecretKey(config)
-  const { url: databaseUrl, database } = await openStore(config, log, undo)
+  const lock = config.DATABASE_URL
+    ? undefined
+    : await lockDataDir({ dataDir: config.DATA_DIR, log })
+  undo.defer(async () => lock?.release())
+  await requirePorts(config, processNumber !== undefined)
+  const { url: databaseUrl, database } = await openStore(config, log, undo, lock)
   const { db, pool } = database
+  const secretKey = await openSecretKey(db, config, ENCRYPTED_COLUMNS)
   const notifications = await openNotifications(databaseUrl, log)
   undo.defer(named('notifications', () => notifications.close()))
   const proxies = await followNames(config.TRUSTED_PROXIES)
@@ -125,12 +134,15 @@ export async function startService(
   const { all: modules, authHooks, ownerOf, capture } = await createModules(context, undo)
 
   if (config.SECRET_KEY_PREVIOUS) {
-    const encryptedColumns = modules.flatMap((module) => module.encryptedColumns ?? [])
-    const sum = await reencryptAll(db, encryptedColumns, {
-      secretKey,
-      previousKey: config.SECRET_KEY_PREVIOUS,
-    })
-    log.info(sum, 'encrypted the data of the previous SECRET_KEY with the new one')
+    const previousKey = config.SECRET_KEY_PREVIOUS
+    const result = await reencryptAll(db, ENCRYPTED_COLUMNS, { secretKey, previousKey })
+    await acceptSecretKey(db, secretKey)
+    log.info(result, 'encrypted the data of the previous SECRET_KEY with the new one')
+    if (result.lost > 0)
+      log.error(
+        result,
+        'some secrets were encrypted with neither SECRET_KEY nor SECRET_KEY_PREVIOUS: enter them again',
+      )
   }
 
   const jobs = modules.flatMap((module) => module.jobs ?? [])
@@ -181,6 +193,7 @@ export async function startService(
     version: VERSION,
     trustedProxies: proxies.networks,
     isSecure,
+    basePath: basePathOf(config.BASE_URL),
     isUnavailable,
     isReady,
     capture,
@@ -221,6 +234,20 @@ export async function startService(
   }
 }
 
+/**
+ * Makes sure that the ports can be opened, before the database is migrated.
+ * @param isFurther whether the first process of the service has opened those of HTTP and metrics
+ */
+async function requirePorts(config: Config, isFurther: boolean): Promise<void> {
+  const { HOST, PORT, ROLES, SMTP_LISTEN: smtp, METRICS_LISTEN: metrics } = config
+  if (ROLES.includes('smtp') && smtp)
+    await requirePort({ host: smtp.address, port: smtp.port, setting: 'SMTP_LISTEN' })
+  if (isFurther) return
+  if (ROLES.includes('web')) await requirePort({ host: HOST, port: PORT, setting: 'PORT' })
+  if (metrics)
+    await requirePort({ host: metrics.address, port: metrics.port, setting: 'METRICS_LISTEN' })
+}
+
 /** Connections of the embedded database for commands, and for each process of the service. */
 const FIXED_CONNECTIONS = 25
 const CONNECTIONS_OF_PROCESS = 25
@@ -230,12 +257,14 @@ async function openStore(
   config: Config,
   log: Logger,
   undo: AsyncDisposableStack,
+  lock: FolderLock | undefined,
 ): Promise<{ url: string; database: Database }> {
   const embedded = config.DATABASE_URL
     ? null
     : await startEmbedded({
         dataDir: config.DATA_DIR,
         log,
+        lock,
         maxConnections: FIXED_CONNECTIONS + config.PROCESSES * CONNECTIONS_OF_PROCESS,
       })
   if (embedded) undo.defer(reportSlowStop(log, 'embedded PostgreSQL', () => embedded.stop()))

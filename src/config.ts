@@ -3,6 +3,7 @@ import { Fault, messageOf, type FaultDetail } from './errors.ts'
 import { findInstallation, type Installation } from './installation.ts'
 import {
   backupArchive,
+  basePathOf,
   bytes,
   contact,
   databaseUrl,
@@ -15,11 +16,11 @@ import {
   list,
   oneOf,
   optional,
-  origin,
   port,
   privateTargets,
   processes,
   proxy,
+  publicUrl,
   readText,
   returnPath,
   scopes,
@@ -164,20 +165,21 @@ export const SETTINGS = {
   BASE_URL: setting({
     default: '',
     defaultText: '`http://localhost:PORT`',
-    description: 'Public URL of the service.',
-    parse: optional(origin),
+    description:
+      'Public URL of the service. It can have a path, such as `https://example.com/portreeve` (docs/reverse-proxy.md).',
+    parse: optional(publicUrl),
   }),
   REPORTS_URL: setting({
     default: '',
     defaultText: 'BASE_URL',
     description: 'URL of the attack-reporting endpoints, if it differs.',
-    parse: optional(origin),
+    parse: optional(publicUrl),
   }),
   WEBHOOK_BASE_URL: setting({
     default: '',
     defaultText: 'BASE_URL',
     description: 'URL of the webhook capture endpoints. Use a separate origin.',
-    parse: optional(origin),
+    parse: optional(publicUrl),
   }),
   SECRET_KEY: setting({
     default: '',
@@ -587,6 +589,11 @@ function conflicts(settings: Parsed): FaultDetail[] {
         path: `OAUTH_${name}_CERTIFICATE_FILES`,
         message: `must not be set together with OAUTH_${name}_CLIENT_SECRET`,
       })
+  const pathOf = (name: 'BASE_URL' | 'REPORTS_URL' | 'WEBHOOK_BASE_URL') =>
+    settings[name] === undefined ? '' : basePathOf(settings[name])
+  for (const name of ['REPORTS_URL', 'WEBHOOK_BASE_URL'] as const)
+    if (!['', pathOf('BASE_URL')].includes(pathOf(name)))
+      details.push({ path: name, message: 'must have the path of BASE_URL, or none' })
   const { ABUSE_RETURN_PATH, ABUSE_RETURN_MAILBOX } = settings
   if ((ABUSE_RETURN_PATH === undefined) !== (ABUSE_RETURN_MAILBOX === undefined))
     details.push({

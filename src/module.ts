@@ -10,7 +10,6 @@ import type { Queue } from './jobs/queue.ts'
 import type { Logger } from './log.ts'
 import type { Cidr } from './setting-values.ts'
 import type { FutureTimestamp } from './store/clock.ts'
-import type { EncryptedColumn } from './store/key-rotation.ts'
 import type { Notifications } from './store/notifications.ts'
 import type { DB } from './store/tables.ts'
 
@@ -40,8 +39,6 @@ export type RouteContext = { reauthenticate: Reauthenticate; queue: Queue; event
 /** A part of the service with a life of its own: its jobs, routes and background work. */
 export type Module = {
   jobs?: Job[]
-  /** Its columns that are encrypted under SECRET_KEY. */
-  encryptedColumns?: EncryptedColumn[]
   /** Its columns with future timestamps, corrected after a clock change. */
   futureTimestamps?: FutureTimestamp[]
   routes?: Routes<RouteContext>

@@ -38,6 +38,7 @@ import { createMonitoringModule } from './monitoring/module.ts'
 import { readAsnTable } from './protocols/networks/load-asn-table.ts'
 import { readStatus } from './store/archive/status.ts'
 import type { Db } from './store/database.ts'
+import { basePathOf } from './setting-values.ts'
 import { createWebhooksModule } from './webhooks/module.ts'
 
 export type Modules = {
@@ -246,7 +247,7 @@ export async function createModules(
     routes: {
       public(app) {
         securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl })
-        siteRoutes(app)
+        siteRoutes(app, { basePath: basePathOf(baseUrl) })
       },
     },
   })

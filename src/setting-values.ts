@@ -149,18 +149,27 @@ export function databaseUrl(value: string): string {
   return value
 }
 
-export function origin(value: string): string {
+/** A public URL of the service, without a slash at its end. Its path stands in shell scripts, too. */
+export function publicUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
+  const path = url?.pathname.replace(/\/$/, '') ?? ''
   if (
     !url ||
     !['http:', 'https:'].includes(url.protocol) ||
-    url.pathname !== '/' ||
+    !/^(\/[\w.-]+)*$/.test(path) ||
     url.search ||
     url.hash
   ) {
-    throw new Error('must be an address such as https://portreeve.example, without a path')
+    throw new Error(
+      'must be an address such as https://portreeve.example or https://example.com/portreeve',
+    )
   }
-  return url.origin
+  return url.origin + path
+}
+
+/** The path of a public URL, such as `/portreeve`; empty at the root of an origin. */
+export function basePathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/$/, '')
 }
 
 export function secretKey(value: string): string {

@@ -66,7 +66,8 @@ export async function createChecker() {
   const known = new Map<string, ValidateFunction | null>()
 
   return async (method: string, response: Response): Promise<void> => {
-    const { pathname } = new URL(response.url)
+    // Below a path, paths are the same.
+    const pathname = new URL(response.url).pathname.replace(/^\/portreeve(?=\/)/, '')
     if (!byMethod.has(method)) byMethod.set(method, patternsOf(method))
     const path = byMethod.get(method)?.find(({ pattern }) => pattern.test(pathname))?.path
     if (path === undefined && OTHER_FORMS.test(pathname)) return

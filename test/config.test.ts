@@ -51,6 +51,24 @@ describe('the settings', () => {
     ])
   })
 
+  it('accept a path of the public URL, which the other URLs share', () => {
+    const BASE_URL = 'https://example.com/portreeve/'
+    expect(readConfig({ BASE_URL })).toMatchObject({
+      BASE_URL: 'https://example.com/portreeve',
+      REPORTS_URL: 'https://example.com/portreeve',
+      WEBHOOK_BASE_URL: 'https://example.com/portreeve',
+      REPORT_DOMAIN: 'example.com',
+    })
+    const others = {
+      REPORTS_URL: 'https://reports.example.com/other',
+      WEBHOOK_BASE_URL: 'https://hooks.example.com',
+    }
+    const fault = faultOf({ BASE_URL, ...others })
+    expect(fault.details?.map((d) => d.path)).toEqual(['REPORTS_URL'])
+    for (const path of ['/a b', '/a%20b', '/a//b', '/?a', '/#a', "/$(id)'"])
+      expect(faultOf({ BASE_URL: `https://example.com${path}` }).message).toContain('BASE_URL')
+  })
+
   it('accept the names of containers as resolvers and proxies, and no misspelled address', () => {
     const config = readConfig({ DNS_SERVERS: 'unbound, ns_1:5353', TRUSTED_PROXIES: 'proxy,::1' })
     expect(config.DNS_SERVERS).toEqual([

@@ -23,7 +23,7 @@ const LAYERS = [
   ['accounts', 'alerts', 'mail-credentials'],
   ['diagnostics', 'dmarc', 'monitoring', 'migration', 'abuse', 'webhooks'],
   ['delisting', 'digest', 'domains'],
-  ['modules.ts'],
+  ['modules.ts', 'encrypted-columns.ts'],
   ['app.ts'],
   ['cli'],
 ]

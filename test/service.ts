@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
+import { TEST_PATH } from './base-path.ts'
 import { addAccount, createEmails, passwordOf, TEST_PASSWORD_COST } from './people.ts'
 import { issueToken } from '../src/accounts/tokens/tokens.ts'
 import { insertMembership, insertWorkspace } from '../src/accounts/workspaces/store.ts'
@@ -181,7 +182,13 @@ async function startOne(
   prepare: ((app: App) => void) | undefined,
   options: ServiceOptions,
 ) {
-  const config = readConfig({ HOST: '127.0.0.1', PORT: String(await freePort()), ...env })
+  const { PORT = String(await freePort()), BASE_URL = `http://localhost:${PORT}` } = env
+  const config = readConfig({
+    HOST: '127.0.0.1',
+    ...env,
+    PORT,
+    ...(new URL(BASE_URL).pathname === '/' && { BASE_URL: `${BASE_URL}${TEST_PATH}` }),
+  })
   const start = () =>
     startService(config, createLog(config.LOG_LEVEL), prepare, {
       passwordCost: TEST_PASSWORD_COST,

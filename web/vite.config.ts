@@ -12,6 +12,10 @@ const SERVICE = 'http://localhost:8080'
 
 export default defineConfig({
   plugins: [react(), screenFiles(), compressed()],
+  // Scripts and style sheets name files relative to themselves, so that they work below any path.
+  experimental: {
+    renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
+  },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -13,10 +13,8 @@ import { startFleetSweep } from './fleet/bans/sweep.ts'
 import { mailReportsJob, readBouncesJob } from './abuse-mails/jobs.ts'
 import { LOOKUP_TIMEOUT_MS } from './abuse-mails/limits.ts'
 import { relayReportsJob } from './relays/jobs.ts'
-import { RELAY_ENCRYPTED_COLUMNS } from './relays/relays.ts'
 import type { Relay } from '../net/smtp.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
-import type { EncryptedColumn } from '../store/key-rotation.ts'
 import { updateFeedsJob } from './public-feeds/jobs.ts'
 import { checkNetworksJob } from './watched-networks/jobs.ts'
 import { FUTURE_TIMESTAMPS } from './future-timestamps.ts'
@@ -25,7 +23,6 @@ import { abuseRoutes } from './routes.ts'
 /** The attack reporting module. */
 export type Abuse = {
   jobs: Job[]
-  encryptedColumns: EncryptedColumn[]
   futureTimestamps: FutureTimestamp[]
   /** `/api/v1/abuse/…` */
   routes: Routes<{ queue: Pick<Queue, 'enqueue'> }>
@@ -87,7 +84,6 @@ export async function createAbuseModule(options: AbuseModuleOptions): Promise<Ab
       mailReportsJob(mails),
       readBouncesJob({ db, log, clock, resolver, optOutKey, bounceMailbox }),
     ],
-    encryptedColumns: RELAY_ENCRYPTED_COLUMNS,
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: abuseRoutes(services, options, work),
     startWork() {

@@ -17,7 +17,7 @@ import { createAuditWriter } from './audit/writer.ts'
 import { createExportFiles } from './own-data/export-files.ts'
 import { createIdentify } from './tokens/identify.ts'
 import { cleanUpAccountsJob, deleteAttemptsJob, deleteWorkspacesJob } from './jobs.ts'
-import { deriveAuthKey, TWO_FACTOR_COLUMNS } from './two-factor/encryption.ts'
+import { deriveAuthKey } from './two-factor/encryption.ts'
 import { createTrustedClients } from './sign-in/trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './sign-in/password-throttle.ts'
 import { accountRoutes } from './routes.ts'
@@ -134,7 +134,6 @@ export function createAccountsModule({
       deleteWorkspacesJob({ db }),
     ] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
-    encryptedColumns: TWO_FACTOR_COLUMNS,
     routes: accountRoutes({
       db,
       log,

@@ -8,9 +8,7 @@ import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { encryptUrls } from './channels/encrypt-urls.ts'
-import { targetOf } from './channels/encrypted-settings.ts'
 import { MINUTE_SECONDS } from '../time.ts'
-import { secretContext } from './channels/channel.ts'
 import { ALERT_RETENTION_MS, MESSAGE_LEASE_SECONDS, BATCHING, RETRY_DELAYS_MS } from './limits.ts'
 import type { DeliveryDeps } from './delivery/deliver.ts'
 import { startSender } from './delivery/sender.ts'
@@ -136,16 +134,6 @@ export function createAlertsModule(options: AlertsOptions) {
   return {
     jobs,
     futureTimestamps: FUTURE_TIMESTAMPS,
-    encryptedColumns: [
-      { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
-      {
-        table: 'alert_channel',
-        id: 'id',
-        column: 'settings_encrypted',
-        contextOf: secretContext,
-        derived: { column: 'target', of: targetOf },
-      },
-    ],
     routes: {
       public: (app) =>
         linkRoutes(app, {

@@ -3,6 +3,7 @@ import { checkCommand } from './check/check.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'
 import { cutoverCommand } from './cutover/cutover.ts'
+import { databaseCommand } from './database/database.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { exportCommand } from './files/export.ts'
 import { importCommand } from './files/import.ts'
@@ -55,6 +56,7 @@ export const ROOT: CliCommand = defineGroup({
     importReportsCommand,
     backupCommand,
     restoreCommand,
+    databaseCommand,
     healthCommand,
     doctorCommand,
     completionCommand(() => ROOT),

@@ -4,7 +4,8 @@ import type { Kysely } from 'kysely'
 import { currentInstallation, readConfig, requireSettings, type Config } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { SYSTEM_FILE } from '../installation.ts'
-import { reachEmbedded } from '../store/embedded.ts'
+import type { Database } from '../store/database.ts'
+import { reachEmbedded, type Embedded } from '../store/embedded.ts'
 import { userOf } from '../store/embedded/user.ts'
 import { databaseIn } from '../store/embedded/upgrade.ts'
 import { openMigrated } from '../store/migrate.ts'
@@ -23,12 +24,32 @@ export async function withDatabase<T>(work: Work<T>, { mayCreate = false } = {})
   requireSettings()
   const config = readConfig()
   if (!mayCreate && !config.DATABASE_URL) requireDatabase(config)
-  const log = createCommandLog(config)
-  const server = config.DATABASE_URL ? null : await reachEmbedded({ dataDir: config.DATA_DIR, log })
+  const { server, database } = config.DATABASE_URL
+    ? { server: null, database: await openMigrated(config.DATABASE_URL) }
+    : await openEmbedded({ dataDir: config.DATA_DIR, log: createCommandLog(config) })
   try {
-    return await workOn(config.DATABASE_URL ?? server?.url ?? '', (db) => work(db, config))
+    return await work(database.db, config)
   } finally {
+    await database.close()
     await server?.stop()
+  }
+}
+
+/** The service may stop its database before the command is connected to it. */
+const MAX_ATTEMPTS = 5
+
+async function openEmbedded(
+  options: Parameters<typeof reachEmbedded>[0],
+): Promise<{ server: Embedded; database: Database }> {
+  for (let attempt = 1; ; attempt++) {
+    const server = await reachEmbedded(options)
+    try {
+      return { server, database: await openMigrated(server.url) }
+    } catch (error) {
+      await server.stop()
+      const isRepeatable = error instanceof Fault && error.code === 'unavailable'
+      if (!isRepeatable || attempt === MAX_ATTEMPTS) throw error
+    }
   }
 }
 
@@ -57,14 +78,5 @@ function requireAccess(folder: string): void {
     const { name } = userOf(uid, gid)
     const suggestion = `the same command as root or ${name}, such as sudo portreeve …`
     throw new Fault('forbidden', `${folder} belongs to ${name}.`, { cause, suggestion })
-  }
-}
-
-async function workOn<T>(url: string, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {
-  const database = await openMigrated(url)
-  try {
-    return await work(database.db)
-  } finally {
-    await database.close()
   }
 }

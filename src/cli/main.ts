@@ -55,7 +55,7 @@ function print(text: string): number {
  * output. Defects are thrown on, with their stack.
  */
 async function explain(error: unknown, line: string, json: boolean): Promise<number> {
-  const fault = toFault(error)
+  const fault = await toFault(error)
   if (!fault) throw error
   const suggestion = fault.suggestion ?? defaultSuggestion(fault, line)
   if (json) {
@@ -73,9 +73,16 @@ function defaultSuggestion({ code }: Fault, line: string): string | undefined {
   return code === 'unavailable' ? 'portreeve doctor' : undefined
 }
 
-/** Errors of the operating system name their file or address; others are defects. */
-function toFault(error: unknown): Fault | null {
+/**
+ * Errors of the operating system name their file or address, and the database may stop beside a
+ * command; others are defects.
+ */
+async function toFault(error: unknown): Promise<Fault | null> {
   if (error instanceof Fault) return error
-  const isSystemError = error instanceof Error && 'syscall' in error
-  return isSystemError ? new Fault('unavailable', `${error.message}.`, { cause: error }) : null
+  if (!(error instanceof Error)) return null
+  if ('syscall' in error) return new Fault('unavailable', `${error.message}.`, { cause: error })
+  const { isUnavailable } = await import('../store/database.ts')
+  if (!isUnavailable(error)) return null
+  const sentence = `The database stopped beside this command: ${error.message}. Run the command again.`
+  return new Fault('unavailable', sentence, { cause: error })
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readServiceUrl } from '../config.ts'
+import { basePathOf } from '../setting-values.ts'
 import { UsageError, type Flags } from './command.ts'
 import { askSecret } from './prompt.ts'
 
@@ -21,6 +22,11 @@ export const SERVICE_FLAGS = {
 /** The URL of the service. @throws UsageError */
 export function serverFrom(given: string | undefined): URL {
   return urlOf(given ?? readServiceUrl(), '--server')
+}
+
+/** The URL of a path of the service, whose own URL may have one. */
+export function serviceUrl(server: URL, path: string): URL {
+  return new URL(basePathOf(server.href) + path, server)
 }
 
 /** @throws UsageError for anything but an http or https URL */

@@ -25,7 +25,6 @@ import {
   watchJob,
 } from './jobs.ts'
 import type { OpenTokens } from '../mail-credentials/token-source.ts'
-import { encryptionContext } from './mailboxes/fetch.ts'
 import { listUsingCredential } from './mailboxes/store.ts'
 import type { RaiseAlert, RaiseResolved } from './route-deps.ts'
 import { dmarcRoutes } from './routes.ts'
@@ -110,9 +109,6 @@ export function createDmarcModule(options: DmarcOptions) {
   ]
   return {
     jobs,
-    encryptedColumns: [
-      { table: 'dmarc_mailbox', id: 'id', column: 'sealed', contextOf: encryptionContext },
-    ],
     routes: {
       account: (app, { queue }) => dmarcRoutes(app, { ...deps, queue, mailboxJob: mailbox }),
     } satisfies Routes<{ queue: Queue }>,

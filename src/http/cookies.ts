@@ -1,3 +1,5 @@
+import { basePathOf } from '../setting-values.ts'
+
 /** Begins the names of all cookies, so that captured requests can be rid of them. */
 export const COOKIE_PREFIX = 'portreeve'
 
@@ -7,10 +9,12 @@ export const COOKIE_PREFIX = 'portreeve'
  * service has only a part of an origin, `__Secure-` must do.
  */
 export function namePrefixOf(baseUrl: string): '__Host-' | '__Secure-' | '' {
-  const { protocol, pathname } = new URL(baseUrl)
-  if (protocol !== 'https:') return ''
-  return pathname === '/' ? '__Host-' : '__Secure-'
+  if (!baseUrl.startsWith('https:')) return ''
+  return basePathOf(baseUrl) === '' ? '__Host-' : '__Secure-'
 }
+
+/** The path of all cookies: other services of the same origin do not get them. */
+export const cookiePathOf = (baseUrl: string) => basePathOf(baseUrl) || '/'
 
 /** The whole name of a cookie of this service. */
 export function cookieNameOf(baseUrl: string, name: string): string {
@@ -22,7 +26,7 @@ type NewCookie = { baseUrl: string; name: string; value: string; maxAgeSeconds: 
 /** A line of `Set-Cookie`. Lax: providers send the browser back by a navigation from another site. */
 export function cookieLine({ baseUrl, name, value, maxAgeSeconds }: NewCookie): string {
   const secure = namePrefixOf(baseUrl) === '' ? '' : '; Secure'
-  return `${cookieNameOf(baseUrl, name)}=${value}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax${secure}`
+  return `${cookieNameOf(baseUrl, name)}=${value}; Max-Age=${maxAgeSeconds}; Path=${cookiePathOf(baseUrl)}; HttpOnly; SameSite=Lax${secure}`
 }
 
 /** The value of a cookie by its whole name; empty where the request has none. */

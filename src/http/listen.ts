@@ -1,20 +1,14 @@
 import type { Server } from 'node:net'
-import { Fault } from '../errors.ts'
 import {
   acceptWaiting,
   closePort,
+  explainListenError,
   openAcceptors,
   PORT_OPTIONS,
   requireFreePort,
 } from '../net/acceptors.ts'
 import { CLOSING_ACCEPT_TURNS } from './limits/server-limits.ts'
 import type { App } from './server.ts'
-
-const PROBLEMS: Record<string, string> = {
-  EADDRINUSE: 'the port is in use. Stop the other program, or set PORT to a free port.',
-  EACCES: 'permission denied. Ports below 1024 need privileges: set PORT to a higher port.',
-  EADDRNOTAVAIL: 'the address does not belong to this machine. Set HOST to one of its addresses.',
-}
 
 /** Sockets beside the server's own, to be closed with it. */
 const acceptors = new WeakMap<App, Server[]>()
@@ -36,13 +30,7 @@ export async function listen(
     await app.listen({ host, port, ...PORT_OPTIONS })
     acceptors.set(app, await openAcceptors(app.server))
   } catch (cause) {
-    const problem = PROBLEMS[(cause as NodeJS.ErrnoException).code ?? '']
-    if (!problem) throw cause
-    const suggestion = `PORT=${port < 65_535 ? port + 1 : 8080} in the environment or .env`
-    throw new Fault('unavailable', `Cannot listen on ${host} port ${port}: ${problem}`, {
-      cause,
-      ...(problem.includes('PORT') && { suggestion }),
-    })
+    throw explainListenError(cause, { host, port, setting: 'PORT' })
   }
   return urlOf(app)
 }

@@ -6,14 +6,15 @@ type Screen = { path: string; files: string[] }
 /**
  * Reads the screens of a built dashboard.
  * @param file the build’s `screens.json`; without it there are none
+ * @param basePath the path of BASE_URL; empty at the root
  * @returns gives the `Link` header for the page at a path: the files of its screen, which a browser
  *   then loads together with the first script; undefined for unknown paths
  */
-export function readScreenLinks(file: string): (path: string) => string | undefined {
+export function readScreenLinks(file: string, basePath = ''): (path: string) => string | undefined {
   const screens = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Screen[]) : []
   const known = screens.map(({ path, files }) => ({
     segments: path.split('/'),
-    header: files.map(linkTo).join(', '),
+    header: files.map((name) => linkTo(`${basePath}/${name}`)).join(', '),
   }))
   return (path) => {
     const segments = path.split('/')
@@ -30,5 +31,5 @@ function fits(pattern: string[], segments: string[]): boolean {
 
 function linkTo(file: string): string {
   const kind = file.endsWith('.css') ? 'rel=preload; as=style' : 'rel=modulepreload'
-  return `</${file}>; ${kind}; crossorigin`
+  return `<${file}>; ${kind}; crossorigin`
 }

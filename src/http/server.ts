@@ -21,6 +21,7 @@ import { Type } from 'typebox'
 import type { Cidr } from '../setting-values.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
+import { createPathRemover } from './base-path.ts'
 import { clientAddress } from './client-address.ts'
 import type { App } from './app.ts'
 import { trackConnections } from './connections.ts'
@@ -51,13 +52,15 @@ export type ServerOptions = {
   isUnavailable: (error: unknown) => boolean
   /** Whether the database is available, for `/readyz`. */
   isReady: () => Promise<boolean>
+  /** The path of BASE_URL, below which the service is reached; empty at the root. */
+  basePath?: string
   /** Requests that bypass the router, which would reject or change some of them. */
   capture?: Capture
 }
 
 /** Handles its requests as node:http reads them, with the body unread and `Expect` unanswered. */
 export type Capture = {
-  takes(request: IncomingMessage): boolean
+  takes(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
   /**
    * Called with bytes that are not a valid request, or that stopped arriving. The server sends the
@@ -85,7 +88,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     childLoggerFactory: (log) => log,
     genReqId: () => randomUUID(),
     bodyLimit: MAX_BODY_BYTES,
-    serverFactory: (route) => serverOf(route, lastAnswers, options.capture),
+    serverFactory: (route) => serverOf(route, lastAnswers, options),
     clientErrorHandler: (error, socket) => {
       const last = lastAnswers.get(socket)
       // Each further packet would report the same error again.
@@ -122,7 +125,11 @@ export async function createServer(options: ServerOptions): Promise<App> {
   requireKnownEncoding(app)
   countParts(app)
   await app.register(compress, COMPRESSION)
-  await describeApi(app, { version: options.version, paths: options.capture?.paths })
+  await describeApi(app, {
+    version: options.version,
+    basePath: options.basePath,
+    paths: options.capture?.paths,
+  })
   healthRoutes(app, options.isReady)
   return app
 }
@@ -143,7 +150,7 @@ const COMPRESSION = {
 function serverOf(
   route: RequestListener,
   lastAnswers: WeakMap<Socket, ServerResponse>,
-  capture?: Capture,
+  { capture, basePath = '' }: ServerOptions,
 ): Server {
   const server = createHttpServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -153,8 +160,10 @@ function serverOf(
     // Captures accept a request without Host; others are rejected below.
     requireHostHeader: false,
   })
+  const removePath = createPathRemover(basePath)
   const isCaptured = (request: IncomingMessage) => capture?.takes(request) === true
   server.on('request', (request, response) => {
+    request.url = removePath(request.url ?? '/')
     lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
     else if (request.httpVersion === '1.1' && request.headers.host === undefined)
@@ -162,10 +171,12 @@ function serverOf(
     else route(request, response)
   })
   server.on('checkContinue', (request, response) => {
-    if (!isCaptured(request)) response.writeContinue()
+    const { headers, url = '/' } = request
+    if (capture?.takes({ headers, url: removePath(url) }) !== true) response.writeContinue()
     server.emit('request', request, response)
   })
   server.on('checkExpectation', (request, response) => {
+    request.url = removePath(request.url ?? '/')
     lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
     else rejectRequest(response, UNKNOWN_EXPECTATION)

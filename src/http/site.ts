@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fastifyStatic } from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -61,8 +61,12 @@ const NOT_BUILT_TEXT =
  * get the JSON error. Call it after all other routes.
  * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to
  *   create it
+ * @param basePath the path of BASE_URL, below which browsers find the files; empty at the root
  */
-export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): void {
+export function siteRoutes(
+  app: FastifyInstance,
+  { root = DEFAULT_ROOT, basePath = '' } = {},
+): void {
   if (!existsSync(join(root, 'index.html'))) {
     for (const url of ['/', ...REFERENCE_URLS, GUIDE_URL]) {
       app.get(url, { schema: { hide: true } }, async (_request, reply) =>
@@ -88,16 +92,15 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
       sendFile(reply, root, name),
     )
   }
+  const sendPage = createPages(root, basePath)
   for (const url of REFERENCE_URLS) {
-    app.get(url, { schema: { hide: true } }, (_request, reply) =>
-      sendFile(reply, root, 'docs.html'),
-    )
+    app.get(url, { schema: { hide: true } }, (_request, reply) => sendPage(reply, 'docs.html'))
   }
-  const linksFor = readScreenLinks(join(root, SCREENS))
+  const linksFor = readScreenLinks(join(root, SCREENS), basePath)
   const sendDashboard = (request: FastifyRequest, reply: FastifyReply) => {
     const links = linksFor(request.url.split('?', 1)[0] ?? '')
     if (links) reply.header('link', links)
-    return sendFile(reply, root, 'index.html')
+    return sendPage(reply, 'index.html')
   }
   app.get('/', { schema: { hide: true } }, sendDashboard)
   app.addHook('onRequest', (request, reply, done) => {
@@ -129,6 +132,25 @@ function looseFiles(root: string): string[] {
   return files
     .map(({ name }) => name)
     .filter((name) => name !== SCREENS && !/\.(html|br|gz)$/.test(name))
+}
+
+/**
+ * Sends the built pages. Only they name files by absolute paths: scripts find theirs, the API and
+ * their screens relative to where they were loaded from.
+ */
+function createPages(root: string, basePath: string) {
+  if (basePath === '') return (reply: FastifyReply, name: string) => sendFile(reply, root, name)
+  const pages = new Map(
+    ['index.html', 'docs.html'].map((name) => {
+      const page = readFileSync(join(root, name), 'utf8')
+      return [name, page.replaceAll(/\b(src|href)="\//g, `$1="${basePath}/`)]
+    }),
+  )
+  return (reply: FastifyReply, name: string) =>
+    reply
+      .headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache' })
+      .type('text/html; charset=utf-8')
+      .send(pages.get(name))
 }
 
 function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply {

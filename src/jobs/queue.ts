@@ -4,7 +4,7 @@ import { PgBoss, type Db as BossDb } from 'pg-boss'
 import { Check } from 'typebox/value'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { openUnlimited, PREPARED, type Db } from '../store/database.ts'
+import { isDeadlock, openUnlimited, PREPARED, type Db } from '../store/database.ts'
 import { notify } from '../store/notifications.ts'
 import { createClaims, prepared, type ClaimedJob, type Claims } from './claims.ts'
 import { clampQueueTimestamps } from './clamp-timestamps.ts'
@@ -13,7 +13,7 @@ import { ENQUEUED, placeOf, type Enqueue, type Job } from './job.ts'
 import { putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { ADVISORY_LOCKS } from '../store/advisory-locks.ts'
+import { ADVISORY_LOCKS, waitForAdvisoryLock } from '../store/advisory-locks.ts'
 
 export type Queue = Claims & {
   enqueue: Enqueue
@@ -56,6 +56,9 @@ export const HEARTBEAT_SECONDS = 20
 const SUPERVISION_SECONDS = 10
 
 const COMPLETED_RETENTION_SECONDS = DAY_SECONDS
+
+/** Deadlocks of one statement of the start, after which the start fails. */
+const MAX_DEADLOCKS = 10
 
 /**
  * The monotonic clock: with the system clock, timers would wait for the hours by which it was set
@@ -101,8 +104,8 @@ export async function openQueue({
   try {
     await withStartLock(unlimited, async () => {
       await boss.start()
-      for (const job of jobs) await makeQueue(boss, job)
-      await setSchedules(boss, jobs)
+      for (const job of jobs) await retryDeadlock(() => makeQueue(boss, job))
+      await retryDeadlock(() => setSchedules(boss, jobs))
     })
   } finally {
     asked = pool
@@ -134,11 +137,22 @@ export async function openQueue({
 async function withStartLock(pool: Pool, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.queueStart])
+    await waitForAdvisoryLock(client, ADVISORY_LOCKS.queueStart)
     await work()
   } finally {
     // Closing the connection releases the lock.
     client.release(true)
+  }
+}
+
+/** Running instances lock rows of the same queues. All of these statements are repeatable. */
+async function retryDeadlock(work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDeadlock(error) || tries === MAX_DEADLOCKS) throw error
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { createAccessTokens, type OnClientRejected, type OnProblem } from './access-token.ts'
 import { createAdministratorTokens } from './administrator/administrator-tokens.ts'
-import { CLIENT_ENCRYPTED_COLUMNS, createClients } from './clients/clients.ts'
+import { createClients } from './clients/clients.ts'
 import { recheckClientsJob, type RecheckDeps } from './clients/recheck.ts'
 import { clientRoutes } from './clients/routes.ts'
 import type { Enqueue } from '../jobs/job.ts'
@@ -27,7 +27,6 @@ import { CONSENT_SECONDS, KEEP_DAYS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { ProviderConfig } from './providers.ts'
 import { credentialRoutes } from './routes.ts'
 import { createTokenSource } from './token-source.ts'
-import { ENCRYPTED_COLUMNS } from './tokens.ts'
 
 export type MailCredentialsOptions = {
   db: Kysely<DB>
@@ -84,7 +83,6 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
       cleanUpCredentialsJob({ db, isKept }),
       recheckAdministratorsJob({ ...deps, onRenewed }),
     ],
-    encryptedColumns: [...ENCRYPTED_COLUMNS, ...CLIENT_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
       public: (app, context) =>

@@ -5,7 +5,6 @@ import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
-import { BATCH_ENCRYPTED_COLUMNS } from './batches/passwords.ts'
 import { batchRoutes } from './batches/routes.ts'
 import { batchSchedulerJob } from './batches/scheduler.ts'
 import { migrationJob, type MigrationJobDeps } from './jobs.ts'
@@ -20,7 +19,6 @@ import { ownerLinkRoutes } from './owner-links/routes.ts'
 import { ownerAccessRoutes } from './owner-links/withdrawal/page-routes.ts'
 import type { WithdrawDeps } from './owner-links/withdrawal/withdraw.ts'
 import { findLinkById, type OpenedLink } from './owner-links/store.ts'
-import { ENCRYPTED_COLUMNS } from './submit.ts'
 import { deriveKey } from '../accounts/keys.ts'
 import { cutoverJob as createCutoverJob } from './cutover/job.ts'
 import { cutoverRoutes } from './cutover/routes.ts'
@@ -94,7 +92,6 @@ export function createMigrationModule({
   const proofKey = createProofKey(deriveKey(deps.secretKey, PROOF_KEY))
   return {
     jobs: [job, scheduler, sync, proofJob, cutoverJob, abandonedMigrationsJob(deps)] as Job[],
-    encryptedColumns: [...ENCRYPTED_COLUMNS, ...BATCH_ENCRYPTED_COLUMNS],
     futureTimestamps: FUTURE_TIMESTAMPS,
     routes: {
       public(app, { queue }) {

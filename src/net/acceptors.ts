@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { createServer, Server, type AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Fault } from '../errors.ts'
 
 /**
  * Opens further sockets on the server’s port. A listening socket accepts one connection in each
@@ -35,6 +36,54 @@ export async function requireUnused(host: string, port: number): Promise<void> {
   await once(probe, 'listening')
   probe.close()
   await once(probe, 'close')
+}
+
+/** A port to listen on, and the setting that chooses it. */
+export type ListenPlace = {
+  host: string
+  port: number
+  setting: 'PORT' | 'SMTP_LISTEN' | 'METRICS_LISTEN'
+}
+
+/**
+ * Explains why a port cannot be opened.
+ * @returns a Fault `unavailable` with the way to fix it, or the error itself where it is another
+ */
+export function explainListenError(
+  cause: unknown,
+  { host, port, setting }: ListenPlace,
+): Fault | Error {
+  const orOff = setting === 'PORT' ? '' : ', or to off'
+  const hostSetting = setting === 'PORT' ? 'HOST' : setting
+  const problems: Record<string, string> = {
+    EADDRINUSE: `the port is in use. Stop the other program, or set ${setting} to a free port${orOff}.`,
+    EACCES: `permission denied. Ports below 1024 need privileges: set ${setting} to a higher port${orOff}.`,
+    EADDRNOTAVAIL: `the address does not belong to this machine. Set ${hostSetting} to one of its addresses${orOff}.`,
+    ENOTFOUND: `the name is unknown. Set ${hostSetting} to an address of this machine${orOff}.`,
+  }
+  const { code = '' } = cause as NodeJS.ErrnoException
+  const problem = problems[code]
+  if (problem === undefined) return cause as Error
+  const free = port < 65_535 ? port + 1 : 8080
+  const address = host.includes(':') ? `[${host}]` : host
+  const value = setting === 'PORT' ? free : `${address}:${free}`
+  const isPort = code === 'EADDRINUSE' || code === 'EACCES'
+  return new Fault('unavailable', `Cannot listen on ${host} port ${port}: ${problem}`, {
+    cause,
+    ...(isPort && { suggestion: `${setting}=${value} in the environment or .env` }),
+  })
+}
+
+/**
+ * Makes sure that a port can be opened, before work that a failure would waste.
+ * @throws Fault `unavailable`
+ */
+export async function requirePort(place: ListenPlace): Promise<void> {
+  try {
+    await requireFreePort(place.host, place.port)
+  } catch (cause) {
+    throw explainListenError(cause, place)
+  }
 }
 
 /** Opens them for a server that listens with `PORT_OPTIONS`. */

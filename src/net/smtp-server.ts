@@ -7,6 +7,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import type { HostPort } from '../setting-values.ts'
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import { explainListenError } from './acceptors.ts'
 import { canonical } from './address.ts'
 import { MINUTE_MS } from '../time.ts'
 
@@ -97,22 +98,17 @@ export async function startSmtpServer<Recipient>(
   const limits = { ...LIMITS, ...options.limits }
   const server = createServer(options, limits)
   const { address, port } = options.listen
+  // A client that disconnects is no error; without a listener it would end the process. One that
+  // prevents listening arrives below, too.
+  server.on('error', (error: Error) =>
+    options.log.debug({ err: error }, 'an SMTP connection was interrupted'),
+  )
   server.listen(port, address)
   try {
     await once(server.server, 'listening')
   } catch (cause) {
-    throw new Fault(
-      'unavailable',
-      `SMTP_LISTEN: could not listen on ${address}:${port}: ${messageOf(cause)}.`,
-      {
-        cause,
-      },
-    )
+    throw explainListenError(cause, { host: address, port, setting: 'SMTP_LISTEN' })
   }
-  // A client that disconnects is no error; without a listener it would end the process.
-  server.on('error', (error: Error) =>
-    options.log.debug({ err: error }, 'an SMTP connection was interrupted'),
-  )
   const stopEnding = endLongSessions(server, limits)
   const stopWatching = watchCertificate(server, options)
   return {

@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClientBase } from 'pg'
+
 /**
  * Keys of the PostgreSQL advisory locks that the service takes. They share one space in a database:
  * each purpose needs its own key, and a key must not change between versions that run side by side.
@@ -22,3 +25,22 @@ export const ADVISORY_LOCKS = {
   federationJournal: 7_402_190,
   outgoingMail: 7_301_509,
 } as const
+
+/** Milliseconds between two attempts to take a lock: half of it or more. */
+const POLL_MS = 100
+
+/**
+ * Waits for an advisory lock of the session. It polls, because a statement that waits for the lock
+ * holds a snapshot: `create index concurrently` of the one who has the lock would wait for it, and
+ * PostgreSQL would end one of them with “deadlock detected”.
+ */
+export async function waitForAdvisoryLock(client: ClientBase, key: number): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ isOurs: boolean }>(
+      'select pg_try_advisory_lock($1) as "isOurs"',
+      [key],
+    )
+    if (rows[0]?.isOurs) return
+    await sleep(POLL_MS * (0.5 + Math.random() / 2))
+  }
+}

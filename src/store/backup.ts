@@ -8,7 +8,13 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack as createPack, type Extract } from 'tar-stream'
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { reachEmbedded, type Embedded } from './embedded.ts'
+import {
+  lockDataDir,
+  reachEmbedded,
+  startEmbedded,
+  STOPPING_MS,
+  type Embedded,
+} from './embedded.ts'
 import {
   HEAD,
   LABEL,
@@ -19,12 +25,15 @@ import {
 import { SHIPPED_MAJOR } from './embedded/binaries.ts'
 import { majorOf } from './embedded/folder.ts'
 import { databaseIn, keptFolder } from './embedded/upgrade.ts'
-import { makeFolder, syncFolder } from './file.ts'
+import { syncFolder } from './file.ts'
 
 /** An entry of an archive: its header and a stream of its bytes. */
 type Entry = Extract extends AsyncIterable<infer E> ? E : never
 
 type Options = { dataDir: string; log: Logger; file: string }
+
+/** Reads a restored database at a URL, while its server runs for a moment. */
+export type Inspect = (url: string) => Promise<void>
 
 /** PostgreSQL’s pages compress to a third at level 1, and hardly further at higher levels. */
 const COMPRESSION = { level: 1 }
@@ -98,31 +107,52 @@ async function makeDurable(path: string): Promise<void> {
  * Restores a backup to a data folder without a database, and starts it once. A backup of an older
  * PostgreSQL is upgraded.
  * @returns when the backup was taken
- * @throws Fault `conflict` when there is a database, `invalid_request` when the file is incomplete
+ * @throws Fault `conflict` when there is a database or another Portreeve, `invalid_request` when the file is incomplete
  *   or from a newer version
  */
-export async function restore({ dataDir, log, file }: Options): Promise<Date> {
+export async function restore({
+  dataDir,
+  log,
+  file,
+  inspect,
+}: Options & { inspect?: Inspect }): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')
-  requireNoDatabase(dataDir)
-  makeFolder(dataDir)
+  const lock = await lockDataDir({ dataDir, log }, STOPPING_MS)
   // The next start removes incomplete folders of this name.
   const half = `${folder}.new-${process.pid}`
+  const made: string[] = []
   try {
+    requireNoDatabase(dataDir)
+    made.push(half, folder)
     const { takenAt, postgres } = await unpack(createReadStream(file), half)
     renameSync(half, folder)
     syncFolder(dirname(folder))
-    const server = await reachEmbedded({ dataDir, log })
-    await server.stop()
+    await startOnce({ dataDir, log, lock }, inspect)
     // The old database that an upgrade would keep is in the file already.
     if (postgres !== SHIPPED_MAJOR)
       rmSync(keptFolder(folder, postgres), { recursive: true, force: true })
     return new Date(takenAt)
   } catch (cause) {
-    for (const made of [half, folder]) rmSync(made, { recursive: true, force: true })
+    for (const path of made) rmSync(path, { recursive: true, force: true })
     if (cause instanceof Fault) throw cause
     throw new Fault('invalid_request', `${file} cannot be restored: ${messageOf(cause)}.`, {
       cause,
     })
+  } finally {
+    lock.release()
+  }
+}
+
+/** Starts a restored database, which tests and upgrades it. */
+export async function startOnce(
+  options: Parameters<typeof startEmbedded>[0],
+  inspect: Inspect = async () => {},
+): Promise<void> {
+  const server = await startEmbedded(options)
+  try {
+    await inspect(server.url)
+  } finally {
+    await server.stop()
   }
 }
 

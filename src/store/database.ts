@@ -70,7 +70,12 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
   })
   const plugins = [new CamelCasePlugin({ maintainNestedObjectKeys: true })]
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), plugins })
-  return { db, pool, close: () => db.destroy() }
+  const close = async () => {
+    await db.destroy()
+    // Kysely ends the pool only if it has used it.
+    if (!pool.ending) await pool.end()
+  }
+  return { db, pool, close }
 }
 
 /** Every row is looked up in an index, whatever the planner’s statistics are. */
@@ -155,15 +160,16 @@ function poolOf(options: Options): Pool {
 
 /**
  * Checks the server’s version.
+ * @param name the setting or option that leads to it
  * @throws Fault `unavailable` when it is older than `MIN_MAJOR`
  */
-export async function requireSupported(client: ClientBase): Promise<void> {
+export async function requireSupported(client: ClientBase, name = 'DATABASE_URL'): Promise<void> {
   const { rows } = await client.query<{ version: string }>(
     "select current_setting('server_version') as version",
   )
   const version = rows[0]?.version ?? ''
   if (parseInt(version, 10) >= MIN_MAJOR) return
-  const sentence = `DATABASE_URL leads to a PostgreSQL ${version}. Portreeve needs ${MIN_MAJOR} or later.`
+  const sentence = `${name} leads to a PostgreSQL ${version}. Portreeve needs ${MIN_MAJOR} or later.`
   throw new Fault('unavailable', sentence)
 }
 
@@ -234,6 +240,12 @@ export function isDatabaseTimeout(error: unknown): boolean {
   return (
     TIMEOUT_STATES.has((error as { code?: string }).code ?? '') || isDatabaseTimeout(error.cause)
   )
+}
+
+/** Whether PostgreSQL ended a transaction that waited for another one, which waited for it. */
+export function isDeadlock(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (error as { code?: string }).code === '40P01' || isDeadlock(error.cause)
 }
 
 /** Whether the database is temporarily unavailable, as opposed to an error in the query. */

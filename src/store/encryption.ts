@@ -1,10 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Config } from '../config.ts'
 import { Fault } from '../errors.ts'
-import { inDataDir } from './data-dir.ts'
-import { createFile } from './file.ts'
 
 /** The version of format and key derivation. A later version gets a name of its own. */
 const VERSION = 'v1'
@@ -62,27 +57,21 @@ export function decrypt(sealed: string, secretKey: string, context: string): str
   }
 }
 
-function encryptionKey(secretKey: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretKey, '', 'portreeve seal v1', 32))
+/** What a function decrypts; null where this key does not decrypt it. */
+export function ifDecryptable<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
 }
 
-/**
- * Returns SECRET_KEY, or the key in DATA_DIR/secret.key, which the first start generates.
- * @throws Fault `unavailable` when the file contains no key
- */
-export function loadSecretKey({
-  SECRET_KEY,
-  DATA_DIR,
-}: Pick<Config, 'SECRET_KEY' | 'DATA_DIR'>): string {
-  if (SECRET_KEY) return SECRET_KEY
-  const path = join(DATA_DIR, 'secret.key')
-  const key = inDataDir(DATA_DIR, path, () => {
-    if (!existsSync(path)) createFile(path, `${randomBytes(32).toString('base64url')}\n`, 0o600)
-    return readFileSync(path, 'utf8').trim()
-  })
-  if (key.length >= 32) return key
-  throw new Fault(
-    'unavailable',
-    `${path} holds no key. Put back the one it held, or remove the file to begin with a new one.`,
-  )
+/** Decrypts a text of `encrypt`; null when this key does not decrypt it. */
+export function tryDecrypt(sealed: string, secretKey: string, context: string): string | null {
+  return ifDecryptable(() => decrypt(sealed, secretKey, context))
+}
+
+function encryptionKey(secretKey: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', 'portreeve seal v1', 32))
 }

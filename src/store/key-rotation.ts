@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { Fault } from '../errors.ts'
 import type { Db } from './database.ts'
-import { encrypt, decrypt } from './encryption.ts'
+import { encrypt, tryDecrypt } from './encryption.ts'
 
 /** A column with encrypted texts. */
 export type EncryptedColumn = {
@@ -27,67 +26,78 @@ type Row = { id: string; sealed: string }
 
 const ROWS_PER_PAGE = 500
 
+/** How many texts were encrypted again, and how many neither key decrypts, in all and by column. */
+export type RotationResult = { resealed: number; lost: number; lostIn: Record<string, number> }
+
 /**
  * Encrypts texts of the previous key with the new one. Instances may do it concurrently and
- * repeatedly.
- * @returns how many were encrypted, and how many neither key decrypts; those stay unchanged
+ * repeatedly. Texts that neither key decrypts stay unchanged.
  */
 export async function reencryptAll(
   db: Db,
   columns: EncryptedColumn[],
   keys: SecretKeys,
-): Promise<{ resealed: number; lost: number }> {
-  const sum = { resealed: 0, lost: 0 }
+): Promise<RotationResult> {
+  const result: RotationResult = { resealed: 0, lost: 0, lostIn: {} }
   for (const column of columns) {
-    for (let rows = await pageAfter(db, column, null); rows.length > 0;) {
-      for (const row of rows) await reencryptRow(db, column, row, keys, sum)
-      rows = await pageAfter(db, column, rows.at(-1)?.id ?? null)
+    for (let rows = await readPage(db, column, null); rows.length > 0;) {
+      for (const row of rows) await reencryptRow(db, column, row, keys, result)
+      rows = await readPage(db, column, rows.at(-1)?.id ?? null)
     }
   }
-  return sum
+  return result
 }
 
-async function pageAfter(
+/** Reads encrypted values in the order of their ids, after one of them. */
+export async function readPage(
   db: Db,
   { table, id, column }: EncryptedColumn,
   after: string | null,
+  limit: number = ROWS_PER_PAGE,
 ): Promise<Row[]> {
   const [name, key, value] = [sql.table(table), sql.ref(id), sql.ref(column)]
   const query = sql<Row>`select ${key} as id, ${value} as sealed from ${name}
-    where ${value} is not null and (${after}::uuid is null or ${key} > ${after}::uuid) order by ${key} limit ${ROWS_PER_PAGE}`
+    where ${value} is not null and (${after}::uuid is null or ${key} > ${after}::uuid) order by ${key} limit ${limit}`
   return (await query.execute(db)).rows
+}
+
+/** Decrypts a value of a column; null when this key does not decrypt it. */
+export async function decryptWith(
+  { contextOf, cipher }: EncryptedColumn,
+  { id, sealed }: Row,
+  secretKey: string,
+): Promise<string | null> {
+  return cipher ? cipher.decrypt(sealed, secretKey) : tryDecrypt(sealed, secretKey, contextOf(id))
 }
 
 async function reencryptRow(
   db: Db,
-  { table, id: idColumn, column, contextOf, cipher, derived }: EncryptedColumn,
-  { id, sealed }: Row,
+  encrypted: EncryptedColumn,
+  row: Row,
   { secretKey, previousKey }: SecretKeys,
-  sum: { resealed: number; lost: number },
+  result: RotationResult,
 ): Promise<void> {
-  const context = contextOf(id)
-  const open = async (key: string) =>
-    cipher ? cipher.decrypt(sealed, key) : opened(sealed, key, context)
-  if ((await open(secretKey)) !== null) return
-  const text = previousKey === undefined ? null : await open(previousKey)
-  if (text === null) return void (sum.lost += 1)
-  const changed = await (cipher?.encrypt(text, secretKey) ?? encrypt(text, secretKey, context))
+  const { table, id: idColumn, column, contextOf, cipher, derived } = encrypted
+  const { id, sealed } = row
+  if ((await decryptWith(encrypted, row, secretKey)) !== null) return
+  const text = previousKey === undefined ? null : await decryptWith(encrypted, row, previousKey)
+  if (text === null) {
+    const place = `${table}.${column}`
+    result.lost += 1
+    result.lostIn[place] = (result.lostIn[place] ?? 0) + 1
+    return
+  }
+  const changed = await (cipher?.encrypt(text, secretKey) ??
+    encrypt(text, secretKey, contextOf(id)))
   // Only if it is unchanged: its owner may have entered another meanwhile.
   const also = derived ? sql`, ${sql.ref(derived.column)} = ${derived.of(text, secretKey)}` : sql``
   await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${changed}${also}
     where ${sql.ref(idColumn)} = ${id}::uuid and ${sql.ref(column)} = ${sealed}`.execute(db)
-  sum.resealed += 1
+  result.resealed += 1
 }
 
-/** Decrypts a text; null when this key does not decrypt it. */
-function opened(sealed: string, key: string, context: string): string | null {
-  try {
-    return decrypt(sealed, key, context)
-  } catch (error) {
-    if (error instanceof Fault) return null
-    throw error
-  }
-}
+/** The encryption context of a value in `kept_key`. */
+export const storedKeyContext = (name: string) => `kept key/${name}`
 
 /**
  * Loads a key that stays the same when SECRET_KEY changes: derived from it once, then stored
@@ -102,7 +112,7 @@ export async function loadStableKey(
   keys: SecretKeys,
 ): Promise<string> {
   const { secretKey, previousKey } = keys
-  const context = `kept key/${name}`
+  const context = storedKeyContext(name)
   const first = derive(previousKey ?? secretKey)
   const put = (text: string) => ({ name, sealed: encrypt(text, secretKey, context) })
   await db
@@ -115,10 +125,11 @@ export async function loadStableKey(
     .select('sealed')
     .where('name', '=', name)
     .executeTakeFirstOrThrow()
-  const kept = opened(sealed, secretKey, context)
+  const kept = tryDecrypt(sealed, secretKey, context)
   if (kept !== null) return kept
   // If no key decrypts it, everything made with it is lost, and a new one is derived.
-  const saved = (previousKey !== undefined ? opened(sealed, previousKey, context) : null) ?? first
+  const saved =
+    (previousKey !== undefined ? tryDecrypt(sealed, previousKey, context) : null) ?? first
   await db
     .updateTable('keptKey')
     .set(put(saved))

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { Fault, messageOf } from '../errors.ts'
 import {
+  isDeadlock,
   isUnavailable,
   NO_TIME_LIMITS,
   openDatabase,
@@ -12,7 +13,7 @@ import {
   type Database,
 } from './database.ts'
 import { MINUTE_MS } from '../time.ts'
-import { ADVISORY_LOCKS } from './advisory-locks.ts'
+import { ADVISORY_LOCKS, waitForAdvisoryLock } from './advisory-locks.ts'
 
 type Migration = {
   name: string
@@ -63,10 +64,7 @@ export async function migrate(pool: Pool, folder: string = FOLDER): Promise<stri
     await requireSupported(client)
     // It waits for the migrations of other instances, and its own may rewrite whole tables.
     await client.query(NO_TIME_LIMITS)
-    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.schemaMigration])
-    const pending = findPending(migrations, await readHistory(client))
-    for (const migration of pending) await apply(client, migration)
-    return pending.map(({ name }) => name)
+    return await applyPending(client, migrations)
   } finally {
     // Closing the connection releases the lock, also when the connection failed.
     client.release(true)
@@ -143,6 +141,28 @@ function skipped(ours: string, name: string): string {
 
 function changed(name: string): string {
   return `Migration ${name} is not the one this database was made with. A migration once released must not change.`
+}
+
+/** @returns the names of the migrations applied now */
+async function applyPending(client: PoolClient, migrations: Migration[]): Promise<string[]> {
+  const applied: string[] = []
+  const deadline = Date.now() + LOCK_PATIENCE_MS
+  for (;;) {
+    await waitForAdvisoryLock(client, ADVISORY_LOCKS.schemaMigration)
+    try {
+      for (const migration of findPending(migrations, await readHistory(client))) {
+        await apply(client, migration)
+        applied.push(migration.name)
+      }
+      return applied
+    } catch (error) {
+      if (!isDeadlock(error) || Date.now() > deadline) throw error
+    }
+    // An instance of an earlier version may wait for the advisory lock with a snapshot. It gets the
+    // lock, and finds that the rest is not its own.
+    await client.query('select pg_advisory_unlock($1)', [ADVISORY_LOCKS.schemaMigration])
+    await sleep(LOCK_PAUSE_MS)
+  }
 }
 
 async function apply(client: PoolClient, migration: Migration): Promise<void> {

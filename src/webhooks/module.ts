@@ -21,7 +21,7 @@ import { CAPTURE_PATHS } from './capture/capture-paths.ts'
 import { createCapture } from './capture/capture.ts'
 import { createDelayedResponses } from './capture/delayed-responses.ts'
 import { createEndpointCache } from './endpoints/cache.ts'
-import { loadEndpoint, onEndpointChange, ENCRYPTED_COLUMNS } from './endpoints/endpoints.ts'
+import { loadEndpoint, onEndpointChange } from './endpoints/endpoints.ts'
 import { createRequestStreams } from './request-streams.ts'
 import { createGroupCommit, type GroupCommit, type StoreOutcome } from './capture/group-commit.ts'
 import {
@@ -156,7 +156,6 @@ export function createWebhooksModule({
   return {
     jobs: [webhookCleanUpJob(quotas), webhookAlertJob({ db, secretKey })] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
-    encryptedColumns: ENCRYPTED_COLUMNS,
     capture,
     /** The bytes of captures that these workspaces store. */
     usage: (workspaceIds: string[]) => listUsage(db, workspaceIds),

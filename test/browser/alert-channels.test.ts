@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { CHANNEL_TYPES } from '../../src/alerts/channels/registry.ts'
 import { secretsOf } from '../../src/alerts/channels/fields.ts'
 import { presentChannelTypes } from '../../src/alerts/view.ts'
@@ -85,7 +86,7 @@ describe('every service', () => {
       await openForm(page, type)
       await fill(page, type)
       const guide = page.getByRole('link', { name: `About ${type.name}` })
-      expect(await guide.getAttribute('href')).toBe(`/alerts/channels/guide/${type.id}`)
+      expect(await guide.getAttribute('href')).toBe(`${TEST_PATH}/alerts/channels/guide/${type.id}`)
       await rejectOnce(page, type)
       await page.getByRole('button', { name: 'Send a test' }).click()
       await page.getByText(`${type.name} accepted the test`).waitFor()

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { IP } from '../servers/blacklists.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
 import { changed, faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
@@ -154,7 +155,7 @@ describe('a user with alert channels', () => {
     const { pathname } = new URL(page.url())
     const posted = receiver.received.find(({ body }) => body.includes(title))
     const { data } = JSON.parse(posted?.body ?? '{}') as { data: { url: string } }
-    expect(new URL(data.url).pathname).toBe(pathname)
+    expect(new URL(data.url).pathname).toBe(TEST_PATH + pathname)
     await page.goto('/home')
     await page
       .getByRole('region', { name: 'Recent activity' })

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { sharedService, type Person, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import {
@@ -84,7 +85,7 @@ describe.each([390, 1440])('the API reference at %i pixels', (width) => {
     await page.getByRole('button', { name: 'Copy Python request' }).click()
     await page.getByText('Copied.').waitFor()
     const sample = await copied(page)
-    expect(sample).toContain(`${portreeve.url}/api/v1/dns-check?domain=example.com`)
+    expect(sample).toContain(`${portreeve.url}${TEST_PATH}/api/v1/dns-check?domain=example.com`)
     expect(sample).toContain("os.environ['PORTREEVE_TOKEN']")
     await page.goto('/docs#createToken')
     await page.getByText('requests.post(').waitFor()

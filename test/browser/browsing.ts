@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { removeTestPath, TEST_PATH } from '../base-path.ts'
 import type { Person, TestService } from '../service.ts'
 
 const BUILT = 'web/dist/index.html'
@@ -36,6 +37,7 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
   })
   // Shorter than a test’s timeout, so that a failure names the missing element.
   context.setDefaultTimeout(60_000)
+  removeTestPath(context)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
@@ -172,7 +174,7 @@ let signIns = 0
  * header, because sign-ins are limited by address.
  */
 export async function signIn(
-  { page }: Visit,
+  { page }: Pick<Visit, 'page'>,
   { url }: TestService,
   { email, password }: Pick<Person, 'email' | 'password'>,
 ): Promise<void> {
@@ -219,10 +221,11 @@ export async function recordStreams(page: Page): Promise<void> {
 }
 
 /** The paths of the event streams that the page has open. */
-export function openStreams(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(
-    'streams.filter(({ readyState }) => readyState !== 2).map(({ url }) => new URL(url).pathname)',
+export async function openStreams(page: Page): Promise<string[]> {
+  const urls = await page.evaluate<string[]>(
+    'streams.filter(({ readyState }) => readyState !== 2).map(({ url }) => url)',
   )
+  return urls.map((url) => new URL(url).pathname.slice(TEST_PATH.length))
 }
 
 /** The title of a screen, which is shown once the screen is loaded. */

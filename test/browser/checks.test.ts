@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { IP, startLists } from '../servers/blacklists.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
@@ -66,7 +67,7 @@ describe('the check box', () => {
     await region('DNS records').getByText('API', { exact: true }).click()
     await region('DNS records').getByText('"unicodeDomain": "example.test"').waitFor()
     await region('DNS records')
-      .getByText(`${portreeve.url}/api/v1/dns-check?domain=example.test`)
+      .getByText(`${portreeve.url}${TEST_PATH}/api/v1/dns-check?domain=example.test`)
       .waitFor()
   })
 
@@ -137,7 +138,7 @@ describe('a result', () => {
     await page.locator('button:enabled', { hasText: 'Share' }).click()
     await page.getByRole('button', { name: 'Copy the link' }).click()
     link = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(link).toMatch(new RegExp(`^${portreeve.url}/shared/[A-Za-z0-9]{24}$`))
+    expect(link).toMatch(new RegExp(`^${portreeve.url}${TEST_PATH}/shared/[A-Za-z0-9]{24}$`))
     expect(await faultsAtAllWidths(page)).toEqual([])
 
     const stranger = await visit(browser, portreeve.url)

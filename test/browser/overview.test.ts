@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -50,7 +51,8 @@ describe('the overview', () => {
   it('needs one request for its contents', async () => {
     const paths = new Set<string>()
     page.on('request', (request) => {
-      const { pathname, search } = new URL(request.url())
+      const { pathname: full, search } = new URL(request.url())
+      const pathname = full.slice(TEST_PATH.length)
       if (pathname.startsWith('/api/')) paths.add(pathname + search)
     })
     const requestsOfALoad = async () => {
@@ -58,7 +60,7 @@ describe('the overview', () => {
       await page.goto('/home')
       await page.getByRole('link', { name: 'Add an endpoint' }).waitFor()
       await untilLoaded(page)
-      return [...paths].filter((path) => path !== '/api/v1/events').toSorted()
+      return [...paths].filter((path) => !path.startsWith('/api/v1/events')).toSorted()
     }
     // The stream begins with the changes of the last five seconds, as of the new account, and a page
     // that is loading for seconds asks again for what may have changed.

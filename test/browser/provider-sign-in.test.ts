@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { freePort } from '../free-port.ts'
 import { accountOn, contents, fill, read } from '../migration/mailbox.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
@@ -21,7 +22,7 @@ describe('a user who signs in to mailboxes at their provider', () => {
     const port = await freePort()
     // Another host than that of the provider, because cookies are the same on all ports.
     const url = `http://localhost:${port}`
-    provider = await startMailProvider(`${url}/api/v1/imap/oauth/callback`)
+    provider = await startMailProvider(`${url}${TEST_PATH}/api/v1/imap/oauth/callback`)
     portreeve = await startTestService({ PORT: String(port), BASE_URL: url, ...provider.settings })
     ;[server, browser] = await Promise.all([
       startDovecot({ introspectAt: provider.introspectionUrl }),

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { addAdministrator } from '../accounts/sessions.ts'
@@ -76,7 +77,7 @@ describe('a visitor without an account', () => {
     await page.getByRole('img', { name: 'Reports per day' }).waitFor()
     await page.getByText('Show as table').first().click()
     await page.getByRole('table', { name: 'Reports per day' }).waitFor()
-    await page.getByText(`${portreeve.url}/api/v1/abuse/fail2ban-install`).waitFor()
+    await page.getByText(`${portreeve.url}${TEST_PATH}/api/v1/abuse/fail2ban-install`).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     expect(stranger.complaints.filter((complaint) => !complaint.includes('status of 409'))).toEqual(
       [],

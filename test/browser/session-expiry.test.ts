@@ -1,5 +1,6 @@
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { freePort } from '../free-port.ts'
 import { codeOf } from '../servers/authenticator.ts'
@@ -24,7 +25,9 @@ async function start(env: Record<string, string> = {}): Promise<void> {
   const port = await freePort()
   // Passkeys need a host name.
   baseUrl = `http://localhost:${port}`
-  provider = await startOpenIdProvider({ redirectUri: `${baseUrl}/api/auth/oidc/callback` })
+  provider = await startOpenIdProvider({
+    redirectUri: `${baseUrl}${TEST_PATH}/api/auth/oidc/callback`,
+  })
   portreeve = await startTestService({
     PORT: String(port),
     BASE_URL: baseUrl,

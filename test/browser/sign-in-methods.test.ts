@@ -1,5 +1,6 @@
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { createResetLinkFor } from '../../src/accounts/recovery/password-reset.ts'
 import { freePort } from '../free-port.ts'
@@ -24,7 +25,9 @@ beforeAll(async () => {
   const port = await freePort()
   // Passkeys need a host name.
   const baseUrl = `http://localhost:${port}`
-  provider = await startOpenIdProvider({ redirectUri: `${baseUrl}/api/auth/oidc/callback` })
+  provider = await startOpenIdProvider({
+    redirectUri: `${baseUrl}${TEST_PATH}/api/auth/oidc/callback`,
+  })
   portreeve = await startTestService({
     PORT: String(port),
     BASE_URL: baseUrl,
@@ -207,7 +210,7 @@ describe('a forgotten password', () => {
     const options = {
       db: database.db,
       secretKey: SERVICE_KEY,
-      baseUrl: new URL(page.url()).origin,
+      baseUrl: new URL(page.url()).origin + TEST_PATH,
     }
     const { link } = await createResetLinkFor(options, EMAIL)
     await page.goto(link)

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_PATH } from '../base-path.ts'
 import { sharedService, type Person, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import {
@@ -73,7 +74,7 @@ describe('two people', () => {
     link = (await hers.getByLabel('the invitation link', { exact: true }).innerText()).split(
       '\n',
     )[0]!
-    expect(new URL(link).pathname).toBe('/invitation')
+    expect(new URL(link).pathname).toBe(`${TEST_PATH}/invitation`)
     await hers.getByText('Anybody with the link', { exact: true }).waitFor()
     expect(await faultsAtAllWidths(hers)).toEqual([])
     await hers.reload()

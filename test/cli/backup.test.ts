@@ -26,6 +26,14 @@ describe('portreeve backup and restore', () => {
       0,
       expect.stringMatching(/^Restored the database of 20.*Z\./),
     ])
+    const key = { SECRET_KEY: 'the key of this installation, of 32 bytes or more' }
+    const reset = ['user', 'reset-link', 'a@people.test']
+    expect((await runInProcess(reset, { ...here, ...key })).code).toBe(0)
+    const keyed = join(folder, 'keyed.backup')
+    expect((await runInProcess(['backup', keyed], here)).code).toBe(0)
+    const without = { DATA_DIR: join(folder, 'without-key') }
+    const { code, out } = await runInProcess(['restore', keyed], without)
+    expect([code, out]).toEqual([0, expect.stringMatching(/is missing\. Copy secret\.key to /)])
     expect((await runInProcess(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
     expect((await runInProcess(['restore', file], there)).code).toBe(1)
   })

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,6 +66,15 @@ describe('portreeve serve at a terminal', { timeout: 180_000 }, () => {
     expect(lines).toContainEqual(expect.stringMatching(/^\d\d:\d\d:\d\d {2}(Warning|Error): [A-Z]/))
     expect(terminal.history()).not.toMatch(/"level"|\n {4}at /)
     expect(terminal.screen()).toContain('/setup#')
+  })
+
+  it('stops its database when the terminal is closed', async () => {
+    const closing = serve()
+    await closing.until(/Press Ctrl-C to stop\./)
+    const pidFile = join(folder, 'data', 'postgres', 'postmaster.pid')
+    expect(existsSync(pidFile)).toBe(true)
+    closing.close()
+    await expect.poll(() => existsSync(pidFile), { timeout: 15_000 }).toBe(false)
   })
 
   it('writes only JSON lines with --json', async () => {

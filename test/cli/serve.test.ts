@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -107,7 +107,31 @@ describe('portreeve serve', () => {
       code: 1,
       err: expect.stringMatching(new RegExp(`port ${env['PORT']}`, 'i')),
     })
+    expect(existsSync(join(folder, 'other', 'postgres'))).toBe(false)
     expect(service?.child.exitCode).toBeNull()
+  })
+
+  it.each(['SMTP_LISTEN', 'METRICS_LISTEN'])('reports a port of %s in use', async (setting) => {
+    const other = { ...env, DATA_DIR: join(folder, 'other'), PORT: String(await freePort()) }
+    const { code, err } = await runPortreeve(['serve'], {
+      ...other,
+      [setting]: `127.0.0.1:${env['PORT']}`,
+    })
+    const sentence = `Error: Cannot listen on 127.0.0.1 port ${env['PORT']}: the port is in use. `
+    expect([code, err]).toEqual([1, expect.stringContaining(`${sentence}Stop the other program`)])
+    expect(err).toMatch(new RegExp(`Try: ${setting}=.*\\n$`))
+  })
+
+  it('keeps its database from a restore, also while the folder is moved away', async () => {
+    const postgres = join(folder, 'data', 'postgres')
+    renameSync(postgres, `${postgres}.away`)
+    const restored = await runInProcess(['restore', join(folder, 'none.backup')], env)
+    renameSync(`${postgres}.away`, postgres)
+    expect(restored).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Error: Another Portreeve is using .*postgres\. Stop it first/),
+    })
+    expect((await fetch(url('/readyz'))).status).toBe(200)
   })
 
   it('restarts after kill -9 with the account that was created, and offers no setup', async () => {
@@ -153,6 +177,13 @@ describe('portreeve serve', () => {
     slow.end('"a@example.com","password":"long enough"}')
     const [{ statusCode }] = await answered
     expect(statusCode).toBe(403)
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(said()).toContain('"stopped"')
+  })
+
+  it('stops as cleanly at SIGHUP', async () => {
+    const { child, said } = await serve()
+    child.kill('SIGHUP')
     expect(await once(child, 'exit')).toEqual([0, null])
     expect(said()).toContain('"stopped"')
   })

@@ -303,7 +303,10 @@ describe('with the embedded database', () => {
     renameSync(join(dataDir, 'postgres'), join(dataDir, 'postgres.upgraded'))
     const { code, out } = await runInProcess(['user', 'list'], settings)
     expect([code, out]).toEqual([0, expect.stringMatching(/^a@people\.test /)])
-    expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual(['postgres'])
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual([
+      'postgres',
+      'postgres.lock',
+    ])
     rmSync(dataDir, { recursive: true })
   })
 

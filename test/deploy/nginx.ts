@@ -11,6 +11,8 @@ export type Nginx = { url: string; stop(): Promise<void> }
 type Options = {
   /** A free one unless it is named. */
   port?: number
+  /** The path below which it passes requests on, as they are; empty for all. */
+  path?: string
   /** Its clients are proxies themselves: their forwarding headers are passed on. */
   isBehindAnother?: boolean
 }
@@ -18,16 +20,17 @@ type Options = {
 /** Debian's nginx with the configuration that we document, before these instances; without TLS. */
 export async function startNginx(instances: string[], options: Options = {}): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-nginx-'))
-  const { port = await freePort(), isBehindAnother = false } = options
+  const { port = await freePort(), path = '', isBehindAnother = false } = options
   const servers = instances
     .map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=2s;\n`)
     .join('')
   const documented = readFileSync('deploy/nginx.conf.example', 'utf8')
     .replaceAll(/^ {4}server 10\..*\n/gm, '')
     .replace('upstream portreeve {\n', `upstream portreeve {\n${servers}`)
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replaceAll('listen 443 ssl http2;', `listen 127.0.0.1:${port};`)
     .replaceAll(/^ *ssl_.*\n/gm, '')
-    .replace(
+    .replace('location / {', `location ${path}/ {`)
+    .replaceAll(
       'Forwarded-For $remote_addr;',
       isBehindAnother ? 'Forwarded-For $proxy_add_x_forwarded_for;' : '$&',
     )
@@ -45,7 +48,7 @@ export async function startNginx(instances: string[], options: Options = {}): Pr
   )
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${port}${path}`
   while (!(await fetch(`${url}/healthz`).catch(() => null))) {
     if (child.exitCode !== null) throw new Error(`nginx ended: ${said}`)
     await sleep(50)

@@ -164,12 +164,16 @@ describe('the image', () => {
       const requests = await capture(container.url, token)
 
       const side = (on: number) => ({ host: '127.0.0.1', port: on, secure: false, user: 'alice', password: 'secret' }) // prettier-ignore
-      const { json } = await ask('/api/v1/imap/migrate', {
+      const started = await ask('/api/v1/imap/migrate', {
         source: side(sourcePort),
         destination: side(port),
+        folders: ['INBOX', 'Filed'],
       })
+      expect(started).toMatchObject({ json: { migrationId: expect.any(String) } })
+      const migration = `/api/v1/imap/migrate/${String(started.json['migrationId'])}`
+      // Once a second, because requests are limited.
       await expect
-        .poll(() => ask(`/api/v1/imap/migrate/${String(json['migrationId'])}`), { timeout: 60_000 })
+        .poll(() => ask(migration), { timeout: 90_000, interval: 1_000 })
         .toMatchObject({ json: { status: 'completed' } })
       const [from, to] = [await read(accountOn(sourcePort)), await read(accountOn(port))]
       for (const folder of ['INBOX', 'Filed'])
@@ -187,11 +191,17 @@ describe('the image', () => {
     },
   )
 
-  it('is healthy without METRICS_LISTEN, and as a worker', { timeout: 120_000 }, async () => {
-    const container = await startContainer({ env: { METRICS_LISTEN: 'off' } })
-    const status = ['inspect', '--format', '{{.State.Health.Status}}', container.name]
-    await expect.poll(() => engine.docker(status), { timeout: 30_000 }).toBe('healthy\n')
-  })
+  it.each<Record<string, string>>([{ METRICS_LISTEN: 'off' }, { HOST: '0.0.0.0' }])(
+    'is healthy with %j',
+    { timeout: 120_000 },
+    async (env) => {
+      const { name } = await startContainer({ env })
+      const status = ['inspect', '--format', '{{.State.Health.Status}}', name]
+      await expect
+        .poll(() => engine.docker(status), { timeout: 60_000, interval: 1_000 })
+        .toBe('healthy\n')
+    },
+  )
 })
 
 describe('users and folders', () => {

@@ -99,11 +99,9 @@ function buildPackages(): void {
   run('sh', ['-c', `tar -C ${ROOT} --null -T files -c | tar -x -C checkout`])
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
   run('sh', ['-c', `COMMIT=${COMMIT} npm pack --silent --pack-destination ${work}`], checkout)
-  run(
-    process.execPath,
-    ['scripts/debian-package.ts', join(work, `portreeve-${VERSION}.tgz`)],
-    checkout,
-  )
+  const maker = ['DEBEMAIL=portreeve@users.noreply.github.com', process.execPath]
+  const tarball = join(work, `portreeve-${VERSION}.tgz`)
+  run('env', [...maker, 'scripts/debian-package.ts', tarball], checkout)
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch
   deb = join(checkout, `portreeve_${VERSION}-1_${architecture}.deb`)
   newer = join(work, 'newer.deb')

@@ -12,8 +12,11 @@ import type { Figure } from './figures.ts'
  */
 const MINUTES = { all: 20, chosen: 60 }
 
-/** It builds three images, which takes as long as all others together. */
-const ONLY_CHOSEN = ['--exclude', 'test/hard/container.hard.ts']
+/** Three images are built, and a whole suite is repeated: each takes as long as all others together. */
+const ONLY_CHOSEN = ['container', 'subpath'].flatMap((name) => [
+  '--exclude',
+  `test/hard/${name}.hard.ts`,
+])
 
 /** Seconds to stop gracefully, with the started servers. */
 const GRACE = 20
@@ -22,7 +25,7 @@ const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
 const config = join(import.meta.dirname, 'vitest.config.ts')
 
 /**
- * Runs the hard tests, all but that of containers, or those whose file has one of these words in its name. @returns the
+ * Runs the hard tests, all but those of `ONLY_CHOSEN`, or those whose file has one of these words in its name. @returns the
  * exit code
  */
 async function run(words: string[]): Promise<number> {

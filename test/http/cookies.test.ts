@@ -8,7 +8,8 @@ const REST = 'Max-Age=60; Path=/; HttpOnly; SameSite=Lax'
 it('no other host of the domain can set a cookie of a service with HTTPS', () => {
   expect(lineAt('https://portreeve.example')).toBe(`__Host-portreeve.oidc=v; ${REST}; Secure`)
   // A part of an origin cannot have the prefix, which needs all of it.
-  expect(lineAt('https://example.com/reeve')).toBe(`__Secure-portreeve.oidc=v; ${REST}; Secure`)
+  const below = REST.replace('Path=/', 'Path=/reeve')
+  expect(lineAt('https://example.com/reeve')).toBe(`__Secure-portreeve.oidc=v; ${below}; Secure`)
   expect(lineAt('http://localhost:8080')).toBe(`portreeve.oidc=v; ${REST}`)
 })
 

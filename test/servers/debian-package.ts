@@ -44,6 +44,7 @@ export const PACKAGES = {
   crowdsec: ['crowdsec'],
   'crowdsec-firewall-bouncer': ['crowdsec-firewall-bouncer'],
   haproxy: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
+  caddy: ['caddy'],
   faketime: ['libfaketime'],
   etcd: ['etcd-server'],
   patroni: [

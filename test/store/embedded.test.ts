@@ -306,7 +306,7 @@ describe('after a crash', () => {
     await embedded.stop()
     await expect.poll(() => initdbsOf(dataDir)).toEqual([])
     await start()
-    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    expect(readdirSync(dataDir)).toEqual(['postgres', 'postgres.lock'])
   })
 
   it('starts the server again when it ends while we run', async () => {
@@ -361,7 +361,7 @@ describe('a folder that is used otherwise', () => {
       expect.stringMatching(/Another (Portreeve|PostgreSQL)/),
     ])
     expect(await ask(winner?.said.url ?? '', 'select 1')).toEqual([1])
-    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    expect(readdirSync(dataDir)).toEqual(['postgres', 'postgres.lock'])
   })
 
   it('is left alone when a later major version made it', async () => {

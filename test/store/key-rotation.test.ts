@@ -71,7 +71,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-async function start(keys: Record<string, string>): Promise<void> {
+async function start(keys: Record<string, string>, log = createLog('silent')): Promise<void> {
   const settings = {
     DATABASE_URL: database.url,
     PORT: '0',
@@ -79,7 +79,7 @@ async function start(keys: Record<string, string>): Promise<void> {
     SMTP_LISTEN: 'off',
     ...keys,
   }
-  const service = await startService(readConfig(settings), createLog('silent'))
+  const service = await startService(readConfig(settings), log)
   await service.stop()
 }
 
@@ -97,7 +97,12 @@ async function sealedOf(
 describe('a new SECRET_KEY', () => {
   it('decrypts texts of the previous key, once both were given', async () => {
     await start({ SECRET_KEY: OLD })
-    await start({ SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD })
+    const lines: string[] = []
+    const log = createLog('error', { write: (line) => void lines.push(line) })
+    await start({ SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD }, log)
+    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ lost: 1, lostIn: { 'webhook_endpoint.signature_secret': 1 } }),
+    ])
     const endpoints = await sealedOf('webhook_endpoint', 'signature_secret', 'id')
     const opened = endpoints
       .slice(0, -1)

@@ -125,7 +125,7 @@ describe('a data folder of PostgreSQL 15', () => {
   it('is upgraded at the start with all its data, and the old one is kept', async () => {
     const { url } = await start()
     expect([majorIn('postgres'), majorIn('postgres.15')]).toEqual(['18', '15'])
-    expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
+    expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15', 'postgres.lock'])
     expect(await ask(url, SUM)).toEqual(before.sum)
     expect(
       await ask(url, `select state::text, data::text from pgboss.job where name = 'kept'`),
@@ -191,7 +191,7 @@ describe('a data folder of PostgreSQL 15', () => {
       await expect.poll(() => initdbsOf(dataDir), { timeout: 60_000 }).toEqual([])
       const { url } = await start()
       expect(await ask(url, SUM)).toEqual(before.sum)
-      expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
+      expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15', 'postgres.lock'])
       for (const name of ['postgres.15', 'postgres.upgrading'])
         expect(processesOf(join(dataDir, name))).toEqual([])
     },
@@ -206,7 +206,7 @@ describe('a data folder of PostgreSQL 15', () => {
       if (how.includes('old one')) renameSync(path('postgres.15'), path('postgres'))
       const { url } = await start()
       expect(await ask(url, 'select count(*)::int from webhook_request')).toEqual([ROWS + 1])
-      expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
+      expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15', 'postgres.lock'])
     },
   )
 
@@ -230,7 +230,7 @@ describe('a data folder of PostgreSQL 15', () => {
       code: 'conflict',
       message: expect.stringMatching(/public\.mine.*Nothing was changed/),
     })
-    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    expect(readdirSync(dataDir)).toEqual(['postgres', 'postgres.lock'])
     expect(majorIn('postgres')).toBe('15')
   })
 
@@ -250,7 +250,7 @@ describe('a data folder of PostgreSQL 15', () => {
     await end(run)
     dataDir = newFolder()
     await restore({ dataDir, log, file })
-    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    expect(readdirSync(dataDir)).toEqual(['postgres', 'postgres.lock'])
     const { url } = await start()
     expect(await ask(url, SUM)).toEqual(before.sum)
   })

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ADVISORY_LOCKS } from '../../src/store/advisory-locks.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
@@ -42,6 +43,32 @@ describe('migrations', () => {
     await Promise.all(instances.map(({ close }) => close()))
     expect(applied.flat().toSorted()).toEqual(['0001_first', '0002_slow'])
     expect(await count('one')).toBe(2)
+  })
+
+  const INDEX = `-- without a transaction: the index is large
+drop index concurrently if exists one_id;
+create index concurrently one_id on one (id);`
+
+  it('creates an index concurrently beside instances that wait', { timeout: 30_000 }, async () => {
+    write('0002_slow.sql', '-- without a transaction: slow\nselect pg_sleep(1);')
+    write('0003_index.sql', INDEX)
+    const instances = [1, 2, 3, 4].map(() => openDatabase(fresh.url))
+    const applied = await Promise.all(instances.map(({ pool }) => migrate(pool, folder)))
+    await Promise.all(instances.map(({ close }) => close()))
+    expect(applied.flat().toSorted()).toEqual(['0001_first', '0002_slow', '0003_index'])
+  })
+
+  it('creates it beside an instance of an earlier version, whose statement waits', async () => {
+    write('0002_slow.sql', '-- without a transaction: slow\nselect pg_sleep(1);')
+    write('0003_index.sql', INDEX)
+    const migrating = migrate(fresh.pool, folder)
+    const locks = `select pid from pg_locks where locktype = 'advisory' and granted`
+    await expect.poll(async () => (await fresh.pool.query(locks)).rows).toHaveLength(1)
+    const theirs = await fresh.pool.connect()
+    await theirs.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.schemaMigration])
+    // It finds nothing to do, and ends its session.
+    theirs.release(true)
+    expect(await migrating).toEqual(['0001_first', '0002_slow', '0003_index'])
   })
 
   it('rolls a failed migration back, and continues from there once it is fixed', async () => {

@@ -1,6 +1,5 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/accounts/sign-in/password-hash.ts'
@@ -8,26 +7,17 @@ import { hashToken } from '../../src/accounts/tokens/format.ts'
 import { startService, type RunningService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { migrate } from '../../src/store/migrate.ts'
 import { encrypt } from '../../src/store/encryption.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
+import { MIGRATIONS, migrateUpTo } from './migrate-up-to.ts'
 import { countRows, fillEveryTable, fillNewColumns } from './old-rows.ts'
 
-const FOLDER = 'src/store/migrations'
 const KEY = 'the key of a service that is years old'
 
 /** Every released schema, by its last migration. */
-const SCHEMAS = readdirSync(FOLDER)
+const SCHEMAS = readdirSync(MIGRATIONS)
   .map((file) => basename(file, '.sql'))
   .toSorted()
-
-async function migrateUpTo(pool: Pool, name: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'portreeve-schema-'))
-  const old = readdirSync(FOLDER).filter((file) => file <= `${name}.sql`)
-  for (const file of old) copyFileSync(join(FOLDER, file), join(folder, file))
-  await migrate(pool, folder)
-  rmSync(folder, { recursive: true })
-}
 
 /** An administrator, with the columns of the first schema. @returns the id */
 async function insertOldAccount(pool: Pool, email: string, password: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
+import { encrypt } from '../../src/store/encryption.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
 import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
@@ -385,6 +386,32 @@ describe('the list of requests', () => {
 })
 
 describe('one request', () => {
+  it('is listed, captured and verified again where its secrets cannot be decrypted', async () => {
+    const signature = { scheme: 'github', secret: 'a secret of a lost key' }
+    const given = { signature, template: true, responseBody: '{{hmac_sha256 body}}' }
+    const endpoint = await portreeve.makeEndpoint(given)
+    await send(endpoint, '/before', { method: 'POST', body: 'x' })
+    const lost = encrypt('x', 'a key that was lost', 'webhook')
+    await database.pool.query(
+      'update webhook_endpoint set signature_secret = $2, response_secret = $2 where id = $1',
+      [endpoint.id, lost],
+    )
+    // A change removes it from the caches.
+    await portreeve.api('PUT', `/${endpoint.id}`, { label: 'lost' })
+    expect((await send(endpoint, '/after', { method: 'POST', body: 'x' })).status).toBe(200)
+    const { status, json } = await portreeve.api('GET', `/${endpoint.id}/requests`)
+    expect([status, json.requests.map(({ path }) => path)]).toEqual([200, ['/after', '/before']])
+    for (const { signature: verdict } of json.requests)
+      expect(verdict).toEqual({
+        status: 'unknown',
+        reason: expect.stringContaining('Enter it again'),
+      })
+    expect((await portreeve.api('PUT', `/${endpoint.id}/response-secret`, {})).status).toBe(200)
+    expect((await portreeve.api('PUT', `/${endpoint.id}`, { signature })).status).toBe(200)
+    const again = await portreeve.api('GET', `/${endpoint.id}/requests`)
+    expect(again.json.requests[0]?.signature?.status).toBe('unsigned')
+  })
+
   it('comes with the command that sends it again and a verdict on its signature', async () => {
     const signature = { scheme: 'github', secret: "It's a Secret to Everybody" }
     const endpoint = await portreeve.makeEndpoint({ signature })

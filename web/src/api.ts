@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { inService } from './base-path.ts'
 import type {
   IssuedToken,
   Myself,
@@ -120,7 +121,7 @@ async function send<T>(method: string, path: string, options: Options): Promise<
   const early = method === 'GET' ? takeEarlyResponse(path, workspace) : null
   const response =
     (await early) ??
-    (await fetch(path, init).catch((error: unknown) => {
+    (await fetch(inService(path), init).catch((error: unknown) => {
       if (signal?.aborted) throw error
       void checkReachable()
       throw new ApiError(0, UNREACHABLE)

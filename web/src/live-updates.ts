@@ -4,6 +4,7 @@ import { followChanges, type ChangeHandler, type StreamState } from './change-ev
 import { accountQuery } from './queries.ts'
 import { refreshChanged } from './refresh-queries.ts'
 import { useIsSessionExpired } from './session.ts'
+import { chosenWorkspace } from './workspace-choice.ts'
 
 const handlers = new Set<ChangeHandler>()
 const watchers = new Set<() => void>()
@@ -23,6 +24,10 @@ export function useLiveTab(): void {
   const isExpired = useIsSessionExpired()
   useEffect(() => {
     if (isExpired) return setLink('broken')
+    const account = queries.getQueryData(accountQuery.queryKey)
+    if (!account) return undefined
+    const accountId = account.id
+    const workspaceId = chosenWorkspace() ?? account.workspace.id
     const onChange: ChangeHandler = (change) => {
       refreshChanged(queries, change)
       handlers.forEach((handler) => handler(change))
@@ -31,7 +36,13 @@ export function useLiveTab(): void {
     const onRejected = () => queries.fetchQuery({ ...accountQuery, staleTime: 0 }).catch(() => null)
     setLink('connecting')
     const timer = setInterval(() => document.hidden || onChange(null), FULL_REFRESH_MS)
-    const stop = followChanges({ onChange, onLink: setLink, onRejected: () => void onRejected() })
+    const stop = followChanges({
+      accountId,
+      workspaceId,
+      onChange,
+      onLink: setLink,
+      onRejected: () => void onRejected(),
+    })
     return () => {
       clearInterval(timer)
       stop()

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { inService } from './base-path.ts'
 
 /** Answers 200 when the service and its database work. */
 const READINESS_PATH = '/readyz'
@@ -56,7 +57,9 @@ function pauseFor(milliseconds: number): Promise<void> {
 
 async function probe(): Promise<boolean> {
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
-  const response = await fetch(READINESS_PATH, { cache: 'no-store', signal }).catch(() => null)
+  const response = await fetch(inService(READINESS_PATH), { cache: 'no-store', signal }).catch(
+    () => null,
+  )
   return response?.ok === true
 }
 

@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { BASE_PATH, currentPath } from './base-path.ts'
 import { alertHistorySearch, problemsSearch } from './alerts/search.ts'
 import { delistingsSearch, newDelistingSearch } from './delisting/search-params.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
@@ -257,6 +258,7 @@ const PENDING_MS = 100
 export function createDashboard(queries: QueryClient) {
   return createRouter({
     routeTree: screens,
+    basepath: BASE_PATH,
     context: { queries },
     defaultPreload: 'intent',
     defaultPendingComponent: ScreenSkeleton,
@@ -268,7 +270,7 @@ export function createDashboard(queries: QueryClient) {
 
 /** Loads the file of the screen at this address. What goes wrong is shown when it is opened. */
 export async function preloadScreen(router: ReturnType<typeof createDashboard>): Promise<void> {
-  const [, , foundRoute] = router.getMatchedRoutes(window.location.pathname)
+  const [, , foundRoute] = router.getMatchedRoutes(currentPath())
   if (foundRoute) await Promise.resolve(router.loadRouteChunk(foundRoute)).catch(() => undefined)
 }
 

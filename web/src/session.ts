@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { BASE_PATH } from './base-path.ts'
 import { createPrompt } from './prompt.ts'
 
 /** Signs the same account in again, over the screen, when its session has ended. */
@@ -29,7 +30,7 @@ export type SessionNews = 'signed-in' | 'signed-out'
 
 /** One channel for both directions: a tab does not hear itself. */
 let channel: BroadcastChannel | null = null
-const openChannel = () => (channel ??= new BroadcastChannel('portreeve-session'))
+const openChannel = () => (channel ??= new BroadcastChannel(`portreeve-session${BASE_PATH}`))
 
 export function announceSession(news: SessionNews): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
+import { BASE_PATH, inService } from './base-path.ts'
 
-const KEY = 'portreeve-workspace'
+const KEY = `portreeve-workspace${BASE_PATH}`
 const PARAMETER = 'workspace'
 
 let chosen = readChoice()
@@ -68,10 +69,10 @@ export function dismissLostWorkspace(): void {
 /** Changes with every switch of the workspace. */
 export const useSwitches = () => useSyncExternalStore(watch, () => switches)
 
-/** Names the workspace in a URL that a browser opens by itself: streams and downloads. */
+/** The URL of a path of the API, with the workspace, for what the browser opens by itself: downloads. */
 export function inWorkspace(path: string): string {
-  if (chosen === null) return path
-  return `${path}${path.includes('?') ? '&' : '?'}${PARAMETER}=${chosen}`
+  const url = inService(path)
+  return chosen === null ? url : `${url}${path.includes('?') ? '&' : '?'}${PARAMETER}=${chosen}`
 }
 
 function announce(): void {

@@ -1,16 +1,17 @@
+import { basePathOf } from '../../setting-values.ts'
 import { createSigningKey, type SigningKey } from '../../protocols/http-signature.ts'
 
 /** This installation as its peers know it. */
 export type Identity = {
-  /** The URL of its attack-reporting endpoints, an origin. */
+  /** The URL of its attack-reporting endpoints, without a slash at its end. */
   url: string
   key: SigningKey
 }
 
 /** @param seed 32 bytes in base64url */
 export function createIdentity(url: string, seed: string): Identity {
-  return { url: new URL(url).origin, key: createSigningKey(seed) }
+  return { url, key: createSigningKey(seed) }
 }
 
-/** The name of an installation: its host, with the port if it is not the usual one. */
-export const nameOf = (url: string) => new URL(url).host
+/** The name of an installation: its host, with the port if it is not the usual one, and its path. */
+export const nameOf = (url: string) => `${new URL(url).host}${basePathOf(url)}`

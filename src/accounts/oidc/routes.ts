@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import * as oidc from 'openid-client'
 import { Fault, messageOf } from '../../errors.ts'
+import { basePathOf } from '../../setting-values.ts'
 import { callerOf, requireFreshSession } from '../../http/auth.ts'
 import { cookieIn, cookieLine, cookieNameOf } from '../../http/cookies.ts'
 import { Done, responses, Success } from '../../http/schema.ts'
@@ -76,7 +77,9 @@ export function oidcSignInRoutes(app: App, deps: OidcRoutesDeps): void {
       const given = requireProvider(deps)
       try {
         const { cookies, path } = await finish(given, request)
-        return await reply.header('set-cookie', [...cookies, expiredCookie(deps)]).redirect(path)
+        return await reply
+          .header('set-cookie', [...cookies, expiredCookie(deps)])
+          .redirect(`${basePathOf(deps.config.BASE_URL)}${path}`)
       } catch (error) {
         reply.header('set-cookie', expiredCookie(deps))
         return redirectError(given, reply, error)
@@ -191,12 +194,12 @@ function openPending({ secretKey, config }: Deps, { headers }: FastifyRequest): 
 }
 
 /** Sends the browser to the sign-in page with a code, for which the dashboard has a text. */
-function redirectError({ log }: Deps, reply: FastifyReply, error: unknown): FastifyReply {
+function redirectError({ log, config }: Deps, reply: FastifyReply, error: unknown): FastifyReply {
   const failure = failureOf(error)
   log.warn({ err: error, code: failure.code }, 'a sign-in with OIDC failed')
   const query = new URLSearchParams({ error: failure.code })
   if (failure.providerError) query.set('provider', failure.providerError)
-  return reply.redirect(`/sign-in?${query.toString()}`)
+  return reply.redirect(`${basePathOf(config.BASE_URL)}/sign-in?${query.toString()}`)
 }
 
 function failureOf(error: unknown): { code: OidcErrorCode; providerError: string | null } {

@@ -9,7 +9,7 @@ import { NAME_LENGTH, PASSWORD_LENGTH } from '../shapes.ts'
 import type { SignUp } from '../registration/sign-up.ts'
 import { keyVersion } from '../two-factor/encryption.ts'
 import { sessionPlugin } from './session-plugin.ts'
-import { COOKIE_PREFIX, namePrefixOf } from '../../http/cookies.ts'
+import { COOKIE_PREFIX, cookiePathOf, namePrefixOf } from '../../http/cookies.ts'
 import { isShownName } from '../../http/shown-name.ts'
 
 /**
@@ -62,7 +62,8 @@ export function openLibrary({
     database: pool,
     // With an array, the library ignores its own environment variable.
     secrets: [{ version: keyVersion(secret), value: secret }],
-    baseURL: config.BASE_URL,
+    // Its requests are without the path of BASE_URL.
+    baseURL: new URL(config.BASE_URL).origin,
     basePath: '/api/auth',
     trustedOrigins: ownOrigins(config.BASE_URL),
     telemetry: { enabled: false },
@@ -131,7 +132,10 @@ export function openLibrary({
       // The library knows no name that begins with __Host-.
       useSecureCookies: false,
       cookiePrefix: `${cookieNames}${COOKIE_PREFIX}`,
-      defaultCookieAttributes: { secure: cookieNames !== '' },
+      defaultCookieAttributes: {
+        secure: cookieNames !== '',
+        path: cookiePathOf(config.BASE_URL),
+      },
       ipAddress: { ipAddressHeaders: [CLIENT_HEADER] },
       database: { generateId: false, joins: true, validateSchema: false },
       // Explicit, because the library turns both checks off where NODE_ENV is "test".

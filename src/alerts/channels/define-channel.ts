@@ -1,3 +1,4 @@
+import { ifDecryptable } from '../../store/encryption.ts'
 import { Type, type Static, type TObject } from 'typebox'
 import { CHAT_GIVE_UP_MS, CHAT_RETRY_DELAYS_MS, WEBHOOK_DEADLINE_MS } from '../limits.ts'
 import { actionLinksOf, type ActionLink } from '../silence/links/action-links.ts'
@@ -124,7 +125,8 @@ export function defineChannel<Fields extends TObject>(
     prepare: (channelId, { settings = {} }, deps) =>
       prepareSettings(definition, channelId, withDefaults(fields, settings), deps),
     change(channel, given, deps) {
-      const settings = decryptSettings(channel, deps.secretKey)
+      // Where this key does not decrypt them, all are entered again.
+      const settings = ifDecryptable(() => decryptSettings(channel, deps.secretKey)) ?? {}
       requireSecretsAgain(fields, settings, given)
       return prepareSettings(definition, channel.id, { ...settings, ...given }, deps)
     },

@@ -6,6 +6,7 @@ import { Fault } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { decrypt, encrypt } from '../../store/encryption.ts'
+import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { secretContext, type ChannelRow, type PreparedChannel } from './channel.ts'
 import type { SendDeps } from './channel-type.ts'
 import { maskSettings, secretsOf, selfHostedOf, type Settings } from './fields.ts'
@@ -63,6 +64,18 @@ export function targetOf(text: string, secretKey: string): string {
   const url = (JSON.parse(text) as Settings)[URL_FIELD]
   return url === undefined ? hash : `${new URL(url).origin}/#${hash}`
 }
+
+/** The columns with the secrets and settings of channels. */
+export const CHANNEL_ENCRYPTED_COLUMNS: EncryptedColumn[] = [
+  { table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext },
+  {
+    table: 'alert_channel',
+    id: 'id',
+    column: 'settings_encrypted',
+    contextOf: secretContext,
+    derived: { column: 'target', of: targetOf },
+  },
+]
 
 /**
  * Recognises the same settings of channels of one type, without telling them.

@@ -9,6 +9,7 @@ import { restoreMoment } from '../../store/archive/restore-moment.ts'
 import { readStatus } from '../../store/archive/status.ts'
 import { runDrill, type Drill } from '../../store/archive/verify.ts'
 import { backUp, restore } from '../../store/backup.ts'
+import { findKeyProblemAt } from '../../store/secret-key.ts'
 import { UsageError } from '../command.ts'
 import { requireDatabase } from '../database.ts'
 import { createCommandLog } from '../terminal-log.ts'
@@ -120,18 +121,22 @@ function textOf(drill: Drill): string {
   return [`${drill.archive}:`, ...good, ...bad].join('\n')
 }
 
+/** Ends the sentence about a restore, where the configured key is that of the database. */
+const KEY_FITS = 'Its secrets can be decrypted. Start the service.'
+
 type RestoreOptions = { file: string | undefined; at: string | undefined; json: boolean }
 
 export async function restoreBackup({ file, at, json }: RestoreOptions): Promise<number> {
   if ((file === undefined) === (at === undefined))
     throw new UsageError('Give either the FILE of a backup or --at TIME.')
   const config = openConfig()
-  const options = { dataDir: config.DATA_DIR, log: createCommandLog(config) }
-  const reminder = `Copy secret.key to ${config.DATA_DIR} before you start the service.`
+  let keyProblem: string | null = null
+  const inspect = async (url: string) => void (keyProblem = await findKeyProblemAt(url, config))
+  const options = { dataDir: config.DATA_DIR, log: createCommandLog(config), inspect }
   if (file !== undefined) {
     const takenAt = await restore({ ...options, file })
-    const sentence = `Restored the database of ${takenAt.toISOString()}. ${reminder}`
-    console.log(json ? JSON.stringify({ success: true, takenAt }) : sentence)
+    const sentence = `Restored the database of ${takenAt.toISOString()}. ${keyProblem ?? KEY_FITS}`
+    console.log(json ? JSON.stringify({ success: true, takenAt, keyProblem }) : sentence)
     return 0
   }
   const moment = momentOf(at ?? '')
@@ -145,8 +150,10 @@ export async function restoreBackup({ file, at, json }: RestoreOptions): Promise
   const warning =
     (isShort ? 'The archive ends before the requested moment. ' : '') +
     (gap === null ? '' : `WAL from ${gap} on is missing. `)
-  const sentence = `${warning}Restored the database; its last transaction is of ${until}. ${reminder}`
-  console.log(json ? JSON.stringify({ success: true, data: { ...restored, until } }) : sentence)
+  const sentence = `${warning}Restored the database; its last transaction is of ${until}. ${keyProblem ?? KEY_FITS}`
+  console.log(
+    json ? JSON.stringify({ success: true, data: { ...restored, until, keyProblem } }) : sentence,
+  )
   return 0
 }
 

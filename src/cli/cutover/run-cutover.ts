@@ -5,7 +5,7 @@ import type { Cutover as CutoverShape } from '../../migration/cutover/shapes.ts'
 import { askService } from '../../net/http/event-stream.ts'
 import { SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
-import { apiTokenFrom, serverFrom } from '../service-access.ts'
+import { apiTokenFrom, serverFrom, serviceUrl } from '../service-access.ts'
 import { paint, sanitizeForTerminal, table } from '../text.ts'
 
 type Cutover = Static<typeof CutoverShape>
@@ -24,7 +24,7 @@ async function askAbout(batch: string, flags: ServiceFlags): Promise<Ask> {
   const server = serverFrom(flags.server)
   const token = await apiTokenFrom(flags['api-token-file'])
   return async (path = '', body) => {
-    const url = new URL(`/api/v1/imap/batches/${batch}/cutover${path}`, server)
+    const url = serviceUrl(server, `/api/v1/imap/batches/${batch}/cutover${path}`)
     const sent = path === '' && !body ? undefined : { ...(body && { body }) }
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
     return (await askService<{ data: Cutover | null }>(url, token, signal, sent)).data

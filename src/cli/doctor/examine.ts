@@ -23,9 +23,10 @@ import { checkTarget, openSocket, type Target } from '../../net/guard.ts'
 import { probeTls } from '../../net/tls/probe-tls.ts'
 import { openObjectStore } from '../../store/archive/open-store.ts'
 import { readStatus } from '../../store/archive/status.ts'
-import { databaseState } from '../../store/database.ts'
+import { databaseState, type Db } from '../../store/database.ts'
 import { databaseIn } from '../../store/embedded/upgrade.ts'
 import { listMissingFiles } from '../../data-files.ts'
+import { findKeyProblem } from '../../store/secret-key.ts'
 import { withDatabase } from '../database.ts'
 import { sanitizeForTerminal, pad, paint } from '../text.ts'
 import {
@@ -128,7 +129,8 @@ async function database({
     return [good('database', 'The embedded PostgreSQL will be created at the first start.')]
   }
   try {
-    const { version, now, bounces } = await withDatabase(async (db) => ({
+    const { version, now, bounces, keys } = await withDatabase(async (db, config) => ({
+      keys: await secretKey(db, config),
       ...(await databaseState(db)),
       bounces: mailbox ? [checkBounces(await findReading(db, mailbox))] : [],
     }))
@@ -136,11 +138,17 @@ async function database({
       'database',
       `PostgreSQL ${version} responds and has the schema of this version.`,
     )
-    return [well, ...(DATABASE_URL ? [checkClock(now)] : []), ...bounces]
+    return [well, ...keys, ...(DATABASE_URL ? [checkClock(now)] : []), ...bounces]
   } catch (error) {
     if (error instanceof Fault) return [bad('database', error.message)]
     throw error
   }
+}
+
+/** Whether the configured key decrypts the secrets in the database. */
+async function secretKey(db: Db, config: Config): Promise<Finding[]> {
+  const problem = await findKeyProblem(db, config, [])
+  return [problem === null ? good('key', 'It decrypts the stored secrets.') : bad('key', problem)]
 }
 
 async function backups(config: Config): Promise<Finding[]> {

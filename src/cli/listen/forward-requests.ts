@@ -4,7 +4,7 @@ import { askService, followEvents, type ServerEvent } from '../../net/http/event
 import { forward } from '../../net/http/forward.ts'
 import type { presentRequest } from '../../webhooks/present.ts'
 import { UsageError } from '../command.ts'
-import { apiTokenFrom, serverFrom, urlOf } from '../service-access.ts'
+import { apiTokenFrom, serverFrom, serviceUrl, urlOf } from '../service-access.ts'
 import { sanitizeForTerminal, paint } from '../text.ts'
 import type { ListenFlags } from './flags.ts'
 
@@ -18,7 +18,7 @@ type Captured = ReturnType<typeof presentRequest>
 type Listening = { events: URL; to: URL; apiToken: string; json: boolean }
 
 /**
- * Forwards the captured requests of a webhook endpoint until SIGINT or SIGTERM.
+ * Forwards the captured requests of a webhook endpoint until SIGINT, SIGTERM or SIGHUP.
  * @returns the exit code: 0 when stopped, 1 when the endpoint was deleted
  */
 export async function forwardRequests(
@@ -34,9 +34,10 @@ export async function forwardRequests(
   const server = serverFrom(flags.server)
   const apiToken = await apiTokenFrom(flags['api-token-file'])
   const stopping = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort())
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(name, () => stopping.abort())
   const id = await findEndpoint(server, token, apiToken, stopping.signal)
-  const events = new URL(`/api/webhook/endpoints/${id}/events`, server)
+  const events = serviceUrl(server, `/api/webhook/endpoints/${id}/events`)
   if (!json) console.error(`Forwarding ${token} to ${to.href}. Press Ctrl-C to stop.`)
   return listen({ events, to, apiToken, json }, flags.all ? '0' : null, stopping.signal)
 }
@@ -49,7 +50,7 @@ async function findEndpoint(
 ): Promise<string> {
   type Answer = { endpoints: { id: string; token: string }[] }
   const { endpoints } = await askService<Answer>(
-    new URL('/api/webhook/endpoints', server),
+    serviceUrl(server, '/api/webhook/endpoints'),
     apiToken,
     signal,
   )

@@ -128,7 +128,7 @@ export function folderMapOf(pairs: readonly string[]): Record<string, string> {
 export function stopOnSignal(): AbortSignal {
   const stop = new AbortController()
   onStopSignals(
-    ['SIGINT', 'SIGTERM'],
+    ['SIGINT', 'SIGTERM', 'SIGHUP'],
     () => stop.abort(new Error('stopped')),
     () => process.exit(1),
   )

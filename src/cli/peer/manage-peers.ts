@@ -1,7 +1,7 @@
 import { createFederation, type Federation } from '../../abuse/federation/federation.ts'
 import { addPeer, approvePeer, endPeer, readPeers } from '../../abuse/federation/peers/peers.ts'
 import { createResolver } from '../../net/dns.ts'
-import { loadSecretKey } from '../../store/encryption.ts'
+import { openSecretKey } from '../../store/secret-key.ts'
 import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database.ts'
@@ -80,7 +80,10 @@ export async function runVerb(
       const federation = await createFederation({
         db,
         url: config.REPORTS_URL,
-        keys: { secretKey: loadSecretKey(config), previousKey: config.SECRET_KEY_PREVIOUS },
+        keys: {
+          secretKey: await openSecretKey(db, config, []),
+          previousKey: config.SECRET_KEY_PREVIOUS,
+        },
         resolver,
         allowPrivate: config.ALLOW_PRIVATE_TARGETS,
         clock: Date.now,

@@ -10,7 +10,7 @@ import { startAllProcesses } from './start-processes.ts'
 import { createWelcome, welcomeBlock } from './welcome.ts'
 
 /**
- * Runs the service until SIGINT or SIGTERM. At a terminal it speaks to people; elsewhere it writes
+ * Runs the service until a signal to stop. At a terminal it speaks to people; elsewhere it writes
  * the log as JSON lines to standard output, and the address to standard error.
  * @param json writes only the log, as JSON
  */
@@ -66,7 +66,13 @@ async function runForPeople(
   out.write('Stopped.\n')
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+/** SIGHUP is what a terminal sends when it is closed. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** What is written while the service stops has nowhere to go, which must not end the process. */
+function ignoreClosedTerminal(): void {
+  for (const out of [process.stdout, process.stderr]) out.on('error', () => {})
+}
 
 type Signals = {
   /** Resolves at the first signal. */
@@ -76,7 +82,7 @@ type Signals = {
 }
 
 /**
- * Handles SIGINT and SIGTERM. While the service starts they end the process, and with it the
+ * Handles SIGINT, SIGTERM and SIGHUP. While the service starts they end the process, and with it the
  * embedded database; after `toStop` the first one resolves its promise, and a later one ends the
  * process at once.
  */
@@ -86,6 +92,7 @@ function handleSignals(): Signals {
   let stoppedAt = -Infinity
   for (const signal of SIGNALS) {
     process.on(signal, () => {
+      if (signal === 'SIGHUP') ignoreClosedTerminal()
       // process.exit runs the handlers that stop the database; the default action of the signal
       // would not.
       if (!stop) {

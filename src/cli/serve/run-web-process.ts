@@ -61,7 +61,7 @@ async function sendMetrics(id: number): Promise<void> {
 }
 
 // A terminal sends its signals to all processes. A signal to this one alone restarts it.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop())
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop())
 // The first process was killed: the database ends with it, and its successor needs the port.
 process.on('disconnect', () => {
   if (!isStopping) process.exit(1)

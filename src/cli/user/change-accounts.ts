@@ -16,7 +16,7 @@ import { createResetLinkFor } from '../../accounts/recovery/password-reset.ts'
 import { hasAccounts, listAccounts, type AccountRow } from '../../accounts/store.ts'
 import type { Config, Plan } from '../../config.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
-import { loadSecretKey } from '../../store/encryption.ts'
+import { openSecretKey } from '../../store/secret-key.ts'
 import type { DB } from '../../store/tables.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database.ts'
@@ -101,7 +101,11 @@ const CHANGES = {
   },
   'reset-link': {
     async run(db, email, _value, config) {
-      const options = { db, secretKey: loadSecretKey(config), baseUrl: config.BASE_URL }
+      const options = {
+        db,
+        secretKey: await openSecretKey(db, config, []),
+        baseUrl: config.BASE_URL,
+      }
       const { account, link } = await createResetLinkFor(options, email)
       return { account, text: link, data: { email: account.email, link } }
     },

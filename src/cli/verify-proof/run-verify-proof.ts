@@ -8,7 +8,7 @@ import { isSameKey, verifyFile, type VerifiedFile } from '../../migration/proof/
 import { askService } from '../../net/http/event-stream.ts'
 import { SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
-import { urlOf } from '../service-access.ts'
+import { serviceUrl, urlOf } from '../service-access.ts'
 import { paint, sanitizeForTerminal, table } from '../text.ts'
 
 const SERVER_TIMEOUT_MS = 15 * SECOND_MS
@@ -74,7 +74,7 @@ async function readProof(file: string): Promise<Buffer> {
 /** Null when no key was given. */
 async function expectedKey({ key, server }: VerifyFlags): Promise<string | null> {
   if (server === undefined) return key ?? null
-  const url = new URL('/api/v1/imap/proof-key', urlOf(server, '--server'))
+  const url = serviceUrl(urlOf(server, '--server'), '/api/v1/imap/proof-key')
   const { data } = await askService<{ data: { publicKey: string } }>(
     url,
     null,

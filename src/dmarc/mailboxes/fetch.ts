@@ -11,10 +11,16 @@ import { signIn, type Session } from '../../net/imap/connection/session.ts'
 import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { decrypt } from '../../store/encryption.ts'
+import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { ingest, notifyOutcome } from '../intake/ingest.ts'
 import { MAX_DELIVERY_BYTES } from '../limits.ts'
 import type { DmarcDeps } from '../route-deps.ts'
 import { markFailed, markFetched, moveMark, type MailboxRow } from './store.ts'
+
+/** The column with the passwords of mailboxes. */
+export const MAILBOX_ENCRYPTED_COLUMNS: EncryptedColumn[] = [
+  { table: 'dmarc_mailbox', id: 'id', column: 'sealed', contextOf: encryptionContext },
+]
 
 /** Binds a mailbox's encrypted password to its row. */
 export function encryptionContext(id: string): string {

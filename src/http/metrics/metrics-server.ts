@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { HostPort } from '../../setting-values.ts'
-import { Fault, messageOf } from '../../errors.ts'
+import { explainListenError } from '../../net/acceptors.ts'
 import { HEADERS_TIMEOUT_MS } from '../limits/server-limits.ts'
 
 export type MetricsServer = {
@@ -55,7 +55,7 @@ export async function startMetricsServer(
   )
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
-      reject(new Fault('unavailable', sentenceOf(address, port, cause), { cause })),
+      reject(explainListenError(cause, { host: address, port, setting: 'METRICS_LISTEN' })),
     )
     server.listen(port, address, resolve)
   })
@@ -69,9 +69,6 @@ export async function startMetricsServer(
       }),
   }
 }
-
-const sentenceOf = (address: string, port: number, cause: Error) =>
-  `Cannot serve metrics on ${address} port ${port}: ${messageOf(cause)}. Set METRICS_LISTEN to another address, or to off.`
 
 async function answer(
   pages: Record<string, Page>,

@@ -33,12 +33,17 @@ const TAGS = {
 
 type Described = {
   version: string
+  /** The path of BASE_URL; empty at the root. */
+  basePath?: string | undefined
   /** Operations that are handled outside the router. */
   paths?: Paths | undefined
 }
 
 /** Serves the OpenAPI 3.1 document at `/openapi.json`. Call before routes are added. */
-export async function describeApi(app: App, { version, paths }: Described): Promise<void> {
+export async function describeApi(
+  app: App,
+  { version, basePath, paths }: Described,
+): Promise<void> {
   await app.register(fastifySwagger, {
     openapi: {
       openapi: '3.1.0',
@@ -49,7 +54,7 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
         license: { name: 'MIT', identifier: 'MIT' },
         contact: { name: 'Portreeve' },
       },
-      servers: [{ url: '/' }],
+      servers: [{ url: basePath || '/' }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: {
@@ -58,7 +63,8 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
             type: 'apiKey',
             in: 'cookie',
             name: 'portreeve.session_token',
-            description: 'With HTTPS, the name begins with `__Host-`.',
+            description:
+              'With HTTPS, the name begins with `__Host-`, or with `__Secure-` where BASE_URL has a path.',
           },
         },
       },

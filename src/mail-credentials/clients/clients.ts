@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../../errors.ts'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
-import { decrypt } from '../../store/encryption.ts'
+import { decrypt, ifDecryptable } from '../../store/encryption.ts'
 import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import type { DB } from '../../store/tables.ts'
 import type { OAuthClients } from '../access-token.ts'
@@ -80,16 +79,11 @@ function readSecrets(
   { id, sealed, certificate, sealedKey }: ClientRow,
   secretKey: string,
 ): Pick<MailClient, 'clientSecret' | 'clientCertificate'> | null {
-  try {
-    return {
-      clientSecret: sealed === null ? undefined : decrypt(sealed, secretKey, clientContext(id)),
-      clientCertificate:
-        certificate === null || sealedKey === null
-          ? undefined
-          : { certificate, privateKey: decrypt(sealedKey, secretKey, clientKeyContext(id)) },
-    }
-  } catch (error) {
-    if (error instanceof Fault) return null
-    throw error
-  }
+  return ifDecryptable(() => ({
+    clientSecret: sealed === null ? undefined : decrypt(sealed, secretKey, clientContext(id)),
+    clientCertificate:
+      certificate === null || sealedKey === null
+        ? undefined
+        : { certificate, privateKey: decrypt(sealedKey, secretKey, clientKeyContext(id)) },
+  }))
 }

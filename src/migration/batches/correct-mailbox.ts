@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { releaseCredential } from '../../mail-credentials/store.ts'
+import { ifDecryptable } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { deleteOpenLinks } from '../owner-links/store.ts'
 import { credentialsOf, eraseSecret } from '../store.ts'
@@ -70,12 +71,8 @@ export async function correctMailbox(
 
 /** Passwords that were deleted or cannot be decrypted are entered again. */
 function readPasswords(sealed: string | null, secretKey: string, id: string): Passwords {
-  try {
-    if (sealed !== null) return decryptPasswords(sealed, secretKey, id)
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-  }
-  return { source: '', destination: '' }
+  const kept = sealed && ifDecryptable(() => decryptPasswords(sealed, secretKey, id))
+  return kept || { source: '', destination: '' }
 }
 
 function changesAccount({ source, destination }: MailboxChanges): boolean {

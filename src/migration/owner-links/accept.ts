@@ -3,6 +3,7 @@ import { insertAuditEntries } from '../../accounts/audit/store.ts'
 import { Fault } from '../../errors.ts'
 import type { Enqueue, Job } from '../../jobs/job.ts'
 import { signIn } from '../../net/imap/connection/session.ts'
+import { ifDecryptable } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { SECOND_MS } from '../../time.ts'
 import { resolveAccount, type AccountSecret, type NetDeps } from '../accounts.ts'
@@ -104,10 +105,9 @@ async function acceptForMigration(
 ): Promise<void> {
   const row = await lockWaitingMigration(trx, workspaceId, id)
   if (!row) throw new Fault('conflict', 'The migration no longer waits for this sign-in.')
-  const before: Secrets =
-    row.sealed === null
-      ? { source: {}, destination: {} }
-      : decryptSecrets(row.sealed, secretKey, id)
+  const { sealed } = row
+  const kept = sealed && ifDecryptable(() => decryptSecrets(sealed, secretKey, id))
+  const before: Secrets = kept || { source: {}, destination: {} }
   const sides = {
     source: row.source,
     destination: row.destination,
@@ -133,10 +133,9 @@ async function acceptForMailbox(
   const row = await lockMailbox(trx, batchId, id)
   if (!row || row.state === 'done' || row.activeId !== null)
     throw new Fault('conflict', 'The mailbox is being copied, or the migration has ended.')
-  const before =
-    row.sealed === null
-      ? { source: '', destination: '' }
-      : decryptPasswords(row.sealed, secretKey, id)
+  const { sealed } = row
+  const kept = sealed && ifDecryptable(() => decryptPasswords(sealed, secretKey, id))
+  const before = kept || { source: '', destination: '' }
   const sides = {
     source: row.source,
     destination: row.destination,

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
+import { basePathOf } from '../../setting-values.ts'
 import { acceptForms } from '../../http/accept-forms.ts'
 import { PAGE_HEADERS } from '../../http/plain-page.ts'
 import type { App } from '../../http/server.ts'
@@ -61,7 +62,7 @@ export function ownerPageRoutes(app: App, deps: OwnerPageDeps): void {
         try {
           if (way === 'provider') return await leave(deps, reply, link, provider)
           const { path } = await takePassword(deps, link, password)
-          return await reply.redirect(path, 303)
+          return await reply.redirect(`${basePathOf(deps.baseUrl)}${path}`, 303)
         } catch (error) {
           if (!(error instanceof Fault)) throw error
           const again = await open(deps, request.params.token)

@@ -1,12 +1,12 @@
 import { renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Logger } from '../../log.ts'
-import { requireNoDatabase } from '../backup.ts'
-import { reachEmbedded } from '../embedded.ts'
+import { requireNoDatabase, startOnce, type Inspect } from '../backup.ts'
+import { lockDataDir, STOPPING_MS } from '../embedded.ts'
 import { SHIPPED_MAJOR } from '../embedded/binaries.ts'
 import { end } from '../embedded/launch.ts'
 import { keptFolder } from '../embedded/upgrade.ts'
-import { makeFolder, syncFolder } from '../file.ts'
+import { syncFolder } from '../file.ts'
 import { chooseBase, type ChainBase } from './chain.ts'
 import type { ObjectStore } from './object-store.ts'
 import { recover, type Recovery } from './recover.ts'
@@ -27,19 +27,23 @@ export async function restoreMoment({
   store,
   at,
   log,
+  inspect,
 }: {
   dataDir: string
   store: ObjectStore
   at: Date | null
   log: Logger
+  inspect?: Inspect
 }): Promise<RestoredMoment> {
-  requireNoDatabase(dataDir)
-  const base = await chooseBase(store, at)
-  makeFolder(dataDir)
+  const lock = await lockDataDir({ dataDir, log }, STOPPING_MS)
   const folder = join(resolve(dataDir), 'postgres')
   // The next start removes incomplete folders of this name.
   const half = `${folder}.new-${process.pid}`
+  const made: string[] = []
   try {
+    requireNoDatabase(dataDir)
+    const base = await chooseBase(store, at)
+    made.push(half, folder)
     const {
       run,
       site,
@@ -50,13 +54,14 @@ export async function restoreMoment({
     rmSync(`${site.folder}.lib`, { recursive: true, force: true })
     renameSync(half, folder)
     syncFolder(dirname(folder))
-    const server = await reachEmbedded({ dataDir, log })
-    await server.stop()
+    await startOnce({ dataDir, log, lock }, inspect)
     if (base.postgres !== SHIPPED_MAJOR)
       rmSync(keptFolder(folder, base.postgres), { recursive: true, force: true })
     return { ...restored, base }
   } catch (error) {
-    for (const made of [half, folder]) rmSync(made, { recursive: true, force: true })
+    for (const path of made) rmSync(path, { recursive: true, force: true })
     throw error
+  } finally {
+    lock.release()
   }
 }

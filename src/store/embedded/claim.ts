@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { ADVISORY_LOCKS } from '../advisory-locks.ts'
+import { isUnavailable } from '../database.ts'
 
 /** Ownership of a running server by this process. It ends with the process. */
 export type Claim = {
@@ -17,21 +18,21 @@ export type Claim = {
  */
 export type ClaimResult = Claim | 'away' | 'starting' | 'taken'
 
-/** SQLSTATEs of a server that is starting or stopping. */
-const NOT_NOW = new Set(['57P01', '57P02', '57P03', '53300'])
+/** Who runs a server: the service for as long as it runs, a command only for its own work. */
+export type OwnerKind = 'service' | 'command'
+
+/** The name of the connection that holds the claim. */
+const SUPERVISORS: Record<OwnerKind, string> = {
+  service: 'portreeve supervisor',
+  command: 'portreeve command',
+}
 
 /**
  * Claims a running server, if there is one that is unclaimed.
  * @param url of its superuser, to the database `postgres`
  */
-export async function tryClaim(url: string): Promise<ClaimResult> {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    application_name: 'portreeve supervisor',
-  })
-  // Without a listener, the end of the server would end this process.
-  client.on('error', () => {})
+export async function tryClaim(url: string, kind: OwnerKind = 'service'): Promise<ClaimResult> {
+  const client = clientOf(url, SUPERVISORS[kind])
   try {
     await client.connect()
     const { rows } = await client.query<{ mine: boolean; age: number }>(
@@ -47,6 +48,41 @@ export async function tryClaim(url: string): Promise<ClaimResult> {
   }
 }
 
+/**
+ * Who has claimed the server at a URL: null while none listens, and while it is starting, stopping
+ * or unclaimed.
+ */
+export async function findOwner(url: string): Promise<OwnerKind | null> {
+  const client = clientOf(url, 'portreeve')
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ name: string }>(
+      `select application_name as name from pg_locks join pg_stat_activity using (pid)
+        where locktype = 'advisory' and granted and objsubid = 1 and (classid::int8 << 32) + objid::int8 = $1`,
+      [ADVISORY_LOCKS.embeddedOwner],
+    )
+    const [owner] = rows
+    if (!owner) return null
+    return owner.name === SUPERVISORS.command ? 'command' : 'service'
+  } catch (error) {
+    absence(error)
+    return null
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function clientOf(url: string, name: string): Client {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    application_name: name,
+  })
+  // Without a listener, the end of the server would end this process.
+  client.on('error', () => {})
+  return client
+}
+
 function claimOf(client: Client, age: number): Claim {
   const lost = new Promise<void>((resolve) => client.once('end', () => resolve()))
   return { client, age, lost, release: () => client.end() }
@@ -55,7 +91,7 @@ function claimOf(client: Client, age: number): Claim {
 function absence(error: unknown): 'away' | 'starting' {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'away'
-  if (NOT_NOW.has(code ?? '') || code === 'ECONNRESET' || /terminated|timeout/i.test(message))
-    return 'starting'
+  // The timeout is that of the client, which has no code.
+  if (isUnavailable(error) || /timeout/i.test(message)) return 'starting'
   throw error
 }

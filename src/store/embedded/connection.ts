@@ -13,7 +13,7 @@ export type ServerAddress = {
   ident: string
   /** Contains the password, where one is needed. */
   passwordFile: string | null
-  url(role: string, database: string): string
+  url: (role: string, database: string) => string
 }
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, with the final zero. */

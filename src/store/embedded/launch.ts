@@ -33,12 +33,12 @@ export async function launch(site: Site): Promise<ClaimedServer> {
 
 /** Waits as long as the server runs, because crash recovery can take long. */
 export async function claimWhenReady(
-  { folder, address, log }: Site,
+  { folder, address, log, owner }: Site,
   server: Server,
 ): Promise<Claim> {
   const begun = performance.now()
   for (let turn = 1; ; turn++) {
-    const claim = await tryClaim(address.url('postgres', 'postgres'))
+    const claim = await tryClaim(address.url('postgres', 'postgres'), owner)
     if (typeof claim === 'object') return claim
     if (!server.isRunning()) throw explainFailure('postgres', folder, await server.ended)
     if (claim === 'taken' && performance.now() - begun > 5_000)

@@ -7,6 +7,7 @@ import type { Logger } from '../../log.ts'
 import { replaceFile } from '../file.ts'
 import { tryClaim } from './claim.ts'
 import { nameOf, socketLock } from './connection.ts'
+import { inUse } from './folder-lock.ts'
 import { isAlive } from './folder.ts'
 import type { User } from './user.ts'
 
@@ -48,11 +49,6 @@ export async function endLeftovers(
     if (typeof claim === 'object') await claim.release().catch(() => {})
     await sleep(200)
   }
-}
-
-function inUse(folder: string): Fault {
-  const sentence = `Another Portreeve is using ${folder}. Stop it first, or give this one a DATA_DIR of its own.`
-  return new Fault('conflict', sentence)
 }
 
 async function endOrphan(folder: string, processes: number[], log: Logger): Promise<void> {

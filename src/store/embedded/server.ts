@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../log.ts'
 import type { Binaries } from './binaries.ts'
+import type { OwnerKind } from './claim.ts'
 import { nameOf, type ServerAddress } from './connection.ts'
 import { spawnAs, type User } from './user.ts'
 
@@ -63,6 +64,8 @@ export type Site = {
   log: Logger
   /** Connections that the server accepts; by default those of one process. */
   maxConnections?: number | undefined
+  /** Who runs the server; by default the service. */
+  owner?: OwnerKind | undefined
 }
 
 /** Starts the server on a prepared folder. */

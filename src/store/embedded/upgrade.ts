@@ -8,7 +8,7 @@ import { findOlderBinaries, SHIPPED_MAJOR } from './binaries.ts'
 import { carryOver } from './carry-over.ts'
 import { serverAddressOf } from './connection.ts'
 import { majorOf, prepareFolder } from './folder.ts'
-import { DATABASE, end, launch, ROLE, type ClaimedServer } from './launch.ts'
+import { DATABASE, end, launch, ROLE } from './launch.ts'
 import type { Site } from './server.ts'
 import { endLeftovers } from './leftovers.ts'
 
@@ -51,13 +51,14 @@ export async function upgradeIfOlder(site: Site): Promise<void> {
   const began = performance.now()
   const from = await launch(old)
   try {
-    const bytes = await requireFreeSpace(old)
+    const bytes = await databaseBytes(old)
+    requireFreeSpace(folder, bytes)
     const seconds = Math.ceil(5 + bytes / UPGRADE_BYTES_PER_SECOND)
     log.warn(
       { from: major, to: SHIPPED_MAJOR, bytes, seconds },
       'carrying the database over to the shipped PostgreSQL',
     )
-    await makeAnew(old, site)
+    await makeAnew(site, (to) => copyOld(old, to))
   } finally {
     await end(from)
   }
@@ -87,8 +88,12 @@ export async function finishUpgrade(site: Site): Promise<void> {
   syncFolder(dirname(folder))
 }
 
-/** Creates the new database beside the running old one, and renames it when it is complete. */
-async function makeAnew(old: Site, site: Site): Promise<void> {
+/**
+ * Creates the database of a folder under another name, fills it, and renames it when it is complete.
+ * `finishUpgrade` then puts it in its place.
+ * @param fill fills the database at a URL, as its owner
+ */
+export async function makeAnew(site: Site, fill: (url: string) => Promise<void>): Promise<void> {
   const { user, log } = site
   const folder = growing(site.folder)
   const anew: Site = { ...site, folder, address: serverAddressOf(folder, user, site.folder) }
@@ -96,7 +101,12 @@ async function makeAnew(old: Site, site: Site): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await prepareFolder(folder, site.binaries, user, site.address.passwordFile)
   try {
-    await fill(anew, await launch(anew), old)
+    const run = await launch(anew)
+    try {
+      await fill(anew.address.url(ROLE, DATABASE))
+    } finally {
+      await end(run)
+    }
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true })
     if (cause instanceof Fault) throw cause
@@ -107,14 +117,13 @@ async function makeAnew(old: Site, site: Site): Promise<void> {
   syncFolder(dirname(folder))
 }
 
-async function fill(anew: Site, run: ClaimedServer, old: Site): Promise<void> {
-  try {
-    await withClient(old.address.url('postgres', DATABASE), (from) =>
-      withClient(anew.address.url(ROLE, DATABASE), (to) => carryOver(from, to, tellerOf(anew.log))),
-    )
-  } finally {
-    await end(run)
-  }
+async function copyOld(old: Site, url: string): Promise<void> {
+  await withClient(old.address.url('postgres', DATABASE), (from) =>
+    withClient(url, async (to) => {
+      await from.query('begin isolation level repeatable read read only')
+      await carryOver(from, to, { onBytes: tellerOf(old.log) })
+    }),
+  )
 }
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
@@ -145,23 +154,28 @@ function requireFree(folder: string): void {
   throw new Fault('conflict', sentence)
 }
 
-/**
- * Checks the free space.
- * @returns size of the database in bytes
- */
-async function requireFreeSpace({ folder, address }: Site): Promise<number> {
-  const bytes = await withClient(address.url('postgres', DATABASE), async (client) => {
+/** The size of a running server’s database. */
+async function databaseBytes({ address }: Site): Promise<number> {
+  return withClient(address.url('postgres', DATABASE), async (client) => {
     const { rows } = await client.query<{ bytes: string }>(
       'select pg_database_size(current_database()) as bytes',
     )
     return Number(rows[0]?.bytes)
   })
+}
+
+/**
+ * Requires space for a copy of a database on the disk of a folder.
+ * @param bytes size of the database
+ * @throws Fault `unavailable`
+ */
+export function requireFreeSpace(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(dirname(folder))
   const needed = bytes + Math.min(bytes, MAX_WAL_BYTES) + EMPTY_DATABASE_BYTES
-  if (bavail * bsize >= needed) return bytes
+  if (bavail * bsize >= needed) return
   const sentence =
-    `The database was made by an older PostgreSQL. Carrying it over needs ${megabytes(needed)} on the disk of ${folder}, ` +
-    `which has ${megabytes(bavail * bsize)}. Make room and start again: nothing was changed.`
+    `A copy of the database needs ${megabytes(needed)} on the disk of ${folder}, ` +
+    `which has ${megabytes(bavail * bsize)}. Free some space and try again: nothing was changed.`
   throw new Fault('unavailable', sentence)
 }
 

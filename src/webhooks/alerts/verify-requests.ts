@@ -1,4 +1,3 @@
-import { Fault } from '../../errors.ts'
 import { checkSignature } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
 import { decryptSignatureSecret } from '../endpoints/endpoints.ts'
@@ -21,7 +20,8 @@ export async function verifyNewRequests(
   const seenSeq = newest?.seq ?? state.seenSeq
   const none = { seenSeq, hasMore: false, bad: null, goodAt: null, bytes: 0 }
   if (!endpoint.badSignature || signature === null || newest === null) return none
-  const secret = secretOf(endpoint, secretKey)
+  const secret = decryptSignatureSecret(endpoint, secretKey)
+  // Also where this key does not decrypt it: the other alerts do not depend on it.
   if (secret === null) return none
   const { rows, hasMore } = await listRequests(db, id, {
     order: 'asc',
@@ -47,16 +47,6 @@ export async function verifyNewRequests(
       : null,
     goodAt: verdicts.findLast(({ status }) => status === 'valid')?.row.receivedAt ?? null,
     bytes: rows.reduce((sum, { body }) => sum + body.length, 0),
-  }
-}
-
-/** Null also where SECRET_KEY was lost: the other alerts do not depend on it. */
-function secretOf(endpoint: WatchedEndpoint, secretKey: string): string | null {
-  try {
-    return decryptSignatureSecret(endpoint, secretKey)
-  } catch (error) {
-    if (error instanceof Fault) return null
-    throw error
   }
 }
 

@@ -22,7 +22,7 @@ export function readTarget(url: string): CaptureTarget | null {
 export function createCaptureMatcher(
   baseUrl: string,
   webhookBaseUrl: string,
-): (request: IncomingMessage) => boolean {
+): (request: Pick<IncomingMessage, 'url' | 'headers'>) => boolean {
   const { host, protocol } = new URL(webhookBaseUrl)
   const hasOwnOrigin = new URL(baseUrl).host !== host
   const defaultPort = protocol === 'https:' ? /:443$/ : /:80$/

@@ -5,7 +5,7 @@ import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { EncryptedColumn } from '../../store/key-rotation.ts'
-import { encrypt, decrypt } from '../../store/encryption.ts'
+import { encrypt, tryDecrypt } from '../../store/encryption.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { signatureIncident, silenceIncident } from '../alerts/evaluate.ts'
@@ -255,7 +255,7 @@ export async function loadEndpoint(
 ): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
   if (!row) return null
-  const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
+  const secret = row.template ? await findResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
   const { id, responsibleId, cors, timeout, responseType } = row
   return {
@@ -269,12 +269,29 @@ export async function loadEndpoint(
   }
 }
 
-/** The secret that the sender signs with; null when none is set. */
+/**
+ * The secret that responses are signed with. Where this key does not decrypt it, requests are
+ * captured all the same, and responses are signed with a secret that verifies none.
+ */
+async function findResponseSecret(
+  db: Db,
+  row: Pick<EncryptedEndpoint, 'id' | 'responseSecret'>,
+  secretKey: string,
+): Promise<string> {
+  try {
+    return await ensureResponseSecret(db, row, secretKey)
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'internal') return newSecret()
+    throw error
+  }
+}
+
+/** The secret that the sender signs with; null when none is set, or this key does not decrypt it. */
 export function decryptSignatureSecret(
   { id, signatureSecret }: Pick<EncryptedEndpoint, 'id' | 'signatureSecret'>,
   secretKey: string,
 ): string | null {
-  return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, signatureContext(id))
+  return signatureSecret && tryDecrypt(signatureSecret, secretKey, signatureContext(id))
 }
 
 function encryptSignature(
@@ -302,7 +319,7 @@ function requireOtherSecret(
   secretKey: string,
 ): void {
   if (!signature?.secret || responseSecret === null) return
-  if (decrypt(responseSecret, secretKey, responseSecretContext(id)) === signature.secret)
+  if (tryDecrypt(responseSecret, secretKey, responseSecretContext(id)) === signature.secret)
     throw sameSecretFault('signature.secret')
 }
 

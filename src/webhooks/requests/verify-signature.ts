@@ -3,14 +3,17 @@ import { decryptSignatureSecret } from '../endpoints/endpoints.ts'
 import type { EncryptedEndpoint } from '../endpoints/store.ts'
 import type { RequestRow } from './captured-request.ts'
 
+const UNREADABLE = 'The secret cannot be decrypted with this SECRET_KEY. Enter it again.'
+
 /** Verifies the sender’s signature; null when the endpoint has no scheme or secret. */
 export function verifyRequestSignature(
   row: RequestRow,
   endpoint: EncryptedEndpoint,
   secretKey: string,
 ): SignatureVerdict | null {
+  if (endpoint.signatureSecret === null || endpoint.signature === null) return null
   const secret = decryptSignatureSecret(endpoint, secretKey)
-  if (secret === null || endpoint.signature === null) return null
+  if (secret === null) return { status: 'unknown', reason: UNREADABLE }
   return checkSignature(endpoint.signature, secret, {
     ...row,
     truncated: row.bodySize > row.body.length,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nameOf } from '../../../src/abuse/federation/identity.ts'
 import { connect, startInstallation, type Installation } from './installation.ts'
 
 let here: Installation
@@ -21,7 +22,7 @@ describe('two installations', () => {
     await connect(here, there)
     await there.report('8.8.3.1', SEEN_BY_THREE)
     await here.report('8.8.3.1', ['88.198.1.1'])
-    const name = new URL(there.url).host
+    const name = nameOf(there.url)
     await expect
       .poll(() => here.check('8.8.3.1'), patience)
       .toMatchObject({
@@ -36,7 +37,7 @@ describe('two installations', () => {
       .toMatchObject({
         distinctReporters: 0,
         totalReports: 0,
-        peers: [{ name: new URL(here.url).host, networks: 1 }],
+        peers: [{ name: nameOf(here.url), networks: 1 }],
       })
     const { score: alone } = await here.check('8.8.3.1')
     await here.report('8.8.3.3', ['88.198.1.1', '92.1.1.1'])

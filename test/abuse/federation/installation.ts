@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Pool } from 'pg'
 import { openDatabase } from '../../../src/store/database.ts'
+import { TEST_PATH } from '../../base-path.ts'
 import { addAdministrator } from '../../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../../service.ts'
 import { freePort } from '../../free-port.ts'
@@ -41,7 +42,12 @@ export async function startInstallation(settings: Record<string, string> = {}) {
   })
   const admin = await addAdministrator(service, 'Alice')
   const { pool, close } = openDatabase(service.databaseUrl, { max: 2 })
-  const installation = describeInstallation(service, admin, `http://localhost:${port}`, pool)
+  const installation = describeInstallation(
+    service,
+    admin,
+    `http://localhost:${port}${TEST_PATH}`,
+    pool,
+  )
   const stop = async () => {
     await close()
     await service.stop()

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { currentPath } from '../base-path.ts'
 import { serviceQuery } from '../queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Form, PasswordField } from '../ui/forms/form.tsx'
@@ -64,7 +65,7 @@ export function PasswordProofs({ onConfirmed, onCancel }: ProofsProps) {
 
 /** The provider asks for nothing if its session is alive. */
 function signInAgain(): void {
-  goToOidc(location.pathname + location.search)
+  goToOidc(currentPath() + location.search)
 }
 
 function missing({ password }: Record<string, string>): Record<string, string> {

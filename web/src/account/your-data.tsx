@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { inService } from '../base-path.ts'
 import type { Account } from '../api.ts'
 import { domainsQuery } from '../dmarc/api.ts'
 import { migrationsQuery } from '../migrations/api.ts'
@@ -30,7 +31,7 @@ export function YourData({ account }: { account: Account }) {
     )
     setState({ busy: false, problem: failure })
     // The response is an attachment, so the page stays open.
-    if (failure === '') window.location.assign(EXPORT)
+    if (failure === '') window.location.assign(inService(EXPORT))
   }
 
   return (

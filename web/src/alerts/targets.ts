@@ -13,8 +13,3 @@ export function targetOf({
 export function channelName(channel: Pick<Channel, 'address' | 'url' | 'name' | 'label'>): string {
   return channel.label || targetOf(channel)
 }
-
-/** The path of an alert’s page, for whichever host name this dashboard was opened under. */
-export function pathOf(url: string): string {
-  return new URL(url).pathname
-}

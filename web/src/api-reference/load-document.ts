@@ -1,4 +1,5 @@
 import { startTransition, useEffect, useState } from 'react'
+import { inService } from '../base-path.ts'
 import type { OpenApiDocument } from './document/openapi.ts'
 import { readReference, type Reference } from './document/reference.ts'
 
@@ -8,7 +9,7 @@ export type Loading =
   | { state: 'loaded'; reference: Reference }
 
 async function load(): Promise<Reference> {
-  const response = await fetch('/openapi.json')
+  const response = await fetch(inService('/openapi.json'))
   if (!response.ok) throw new Error(`/openapi.json answered ${response.status}`)
   return readReference((await response.json()) as OpenApiDocument)
 }

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, type ReactNode } from 'react'
+import { serviceUrl } from '../base-path.ts'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
 import { useReference, type Loading } from './load-document.ts'
 import { LoadingState } from './loading-state.tsx'
@@ -20,7 +21,7 @@ export function ReferencePage() {
     document.title = frame.documentTitle(operation?.summary)
   }, [operation])
   const context = useMemo(
-    () => ({ schemas: reference?.schemas ?? {}, baseUrl: window.location.origin }),
+    () => ({ schemas: reference?.schemas ?? {}, baseUrl: serviceUrl() }),
     [reference],
   )
   return (

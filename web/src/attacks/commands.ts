@@ -1,3 +1,4 @@
+import { serviceUrl } from '../base-path.ts'
 import { formats } from './messages.ts'
 
 /**
@@ -29,7 +30,7 @@ function installerUrl({ token, key }: InstallOptions): string {
     ...(token && { token }),
     ...(key && { block: '1' }),
   }).toString()
-  return `${window.location.origin}/api/v1/abuse/fail2ban-install${query && `?${query}`}`
+  return `${serviceUrl()}/api/v1/abuse/fail2ban-install${query && `?${query}`}`
 }
 
 /** A placeholder: documentation addresses are rejected, and every other address has an owner. */
@@ -37,7 +38,7 @@ const ATTACKER = 'THE_ADDRESS'
 
 /** Reports one attack, without fail2ban. */
 export function reportCommand(token: string): string {
-  return `curl -fsS "${window.location.origin}/api/v1/abuse/report" \\
+  return `curl -fsS "${serviceUrl()}/api/v1/abuse/report" \\
   -H "X-Report-Token: ${token}" -H "Content-Type: application/json" \\
   -d '{"ip": "${ATTACKER}", "service": "ssh", "count": 5}'`
 }
@@ -106,5 +107,5 @@ export function listUrl(format: string, service: string): string {
     ...(format !== 'plain' && { format }),
     ...(service && { service }),
   }).toString()
-  return `${window.location.origin}/api/v1/abuse/export${query && `?${query}`}`
+  return `${serviceUrl()}/api/v1/abuse/export${query && `?${query}`}`
 }

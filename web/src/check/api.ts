@@ -51,7 +51,7 @@ async function followProgress(
   otherwise: () => Promise<CheckResponse>,
 ): Promise<CheckResponse> {
   try {
-    for await (const data of readEvents(await fetch(inWorkspace(path), { signal }))) {
+    for await (const data of requestEvents(path, signal)) {
       const soFar = JSON.parse(data) as Static<typeof BlacklistProgress>
       if (soFar.receipt !== null) return soFar
       onProgress(soFar)
@@ -63,9 +63,44 @@ async function followProgress(
 }
 
 /**
- * The data of server-sent events that are an answer in pieces, with an end; nothing of a failure.
+ * Checks that may run at once in all tabs of the browser, which has six connections to an origin
+ * over HTTP/1.1: screens of other tabs load meanwhile.
  */
-export async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
+const MAX_STREAMS = 3
+
+/**
+ * Requests an answer in pieces, as server-sent events with an end, in the workspace of the tab.
+ * @returns the data of the events; nothing of a failure
+ */
+export async function* requestEvents(path: string, signal: AbortSignal): AsyncGenerator<string> {
+  const release = await takeStream(signal)
+  try {
+    yield* readEvents(await fetch(inWorkspace(path), { signal }))
+  } finally {
+    release()
+  }
+}
+
+/** Waits until fewer than `MAX_STREAMS` are open, where the browser has locks. */
+async function takeStream(signal: AbortSignal): Promise<() => void> {
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  if (!('locks' in navigator)) return release
+  const names = Array.from({ length: MAX_STREAMS }, (_, number) => `portreeve-check-${number}`)
+  const { held = [] } = await navigator.locks.query()
+  const free = names.filter((each) => !held.some(({ name }) => name === each))
+  const choices = free.length > 0 ? free : names
+  const lock = choices[Math.floor(Math.random() * choices.length)] as string
+  await new Promise<void>((resolve, reject) => {
+    const hold = () => {
+      resolve()
+      return promise
+    }
+    navigator.locks.request(lock, { signal }, hold).catch(reject)
+  })
+  return release
+}
+
+async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
   if (!ok || !body) return
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

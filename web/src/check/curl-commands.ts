@@ -1,9 +1,10 @@
+import { serviceUrl } from '../base-path.ts'
 /**
  * Formats a command that repeats a screen’s request to the API. Without a token, it reads one from
  * the environment.
  */
 export function getCommand(path: string, token = '$PORTREEVE_TOKEN'): string {
-  return `curl -H "Authorization: Bearer ${token}" "${window.location.origin}${path}"`
+  return `curl -H "Authorization: Bearer ${token}" "${serviceUrl()}${path}"`
 }
 
 /**
@@ -15,6 +16,6 @@ export function postCommand(path: string, body: object = {}): string {
     'curl -H "Authorization: Bearer $PORTREEVE_TOKEN"',
     '  -H "Content-Type: application/json"',
     `  -d '${JSON.stringify(body)}'`,
-    `  "${window.location.origin}${path}"`,
+    `  "${serviceUrl()}${path}"`,
   ].join(' \\\n')
 }

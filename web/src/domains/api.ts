@@ -14,9 +14,8 @@ import type {
   WatchState,
 } from '../../../src/domains/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
-import { readEvents } from '../check/api.ts'
+import { requestEvents } from '../check/api.ts'
 import { searchOf } from '../search.ts'
-import { inWorkspace } from '../workspace-choice.ts'
 
 export type { DomainHistory, DomainSummary }
 export type DomainPage = Static<typeof DomainPageShape>
@@ -69,9 +68,7 @@ async function followCheck(
     onProgress({ lines: [...lines], report: null, receipt: null })
   }
   try {
-    for await (const text of readEvents(
-      await fetch(inWorkspace(`${pathOf(domain)}/events`), { signal }),
-    )) {
+    for await (const text of requestEvents(`${pathOf(domain)}/events`, signal)) {
       const event = JSON.parse(text) as DomainLine | ReportAnswer
       if ('receipt' in event) return complete(event)
       lines.push(event)

@@ -1,3 +1,5 @@
+import { inService } from '../base-path.ts'
+
 /** Pages of the guide about the screens below a path; the first that fits counts. */
 const PAGES: readonly (readonly [path: string, page: string])[] = [
   ['/domains', 'domains.html'],
@@ -20,7 +22,7 @@ const PAGES: readonly (readonly [path: string, page: string])[] = [
 ]
 
 /** The address of a page of the guide. */
-export const inGuide = (page = '') => `/docs/guide/${page}`
+export const inGuide = (page = '') => inService(`/docs/guide/${page}`)
 
 /** The page of the guide about a screen; its first page where none is. */
 export function guidePageOf(screen: string): string {

@@ -1,4 +1,5 @@
 import { Link, useLocation } from '@tanstack/react-router'
+import { inService } from '../base-path.ts'
 import { Icon } from '../ui/brand/icons.tsx'
 import type { NavigationEntry } from './navigation.ts'
 import classes from './navigation-entries.module.css'
@@ -33,7 +34,7 @@ export function DocumentationLinks() {
         <Icon name="book" />
         {frame.guide}
       </a>
-      <a href="/docs" className={classes.entry}>
+      <a href={inService('/docs')} className={classes.entry}>
         <Icon name="book" />
         {frame.documentation}
       </a>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { inService } from '../base-path.ts'
 import { serviceQuery } from '../queries.ts'
 import { Wordmark } from '../ui/brand/logo.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
@@ -27,8 +28,8 @@ export function PublicFrame({ children = <Outlet /> }: { children?: ReactNode })
       <footer className={classes.footer}>
         <span>{frame.version(service?.version)}</span>
         <a href={inGuide()}>{frame.guide}</a>
-        <a href="/docs">{frame.documentation}</a>
-        <a href="/openapi.json">{frame.openApi}</a>
+        <a href={inService('/docs')}>{frame.documentation}</a>
+        <a href={inService('/openapi.json')}>{frame.openApi}</a>
       </footer>
     </div>
   )

@@ -1,5 +1,6 @@
 import { Outlet, useMatches } from '@tanstack/react-router'
 import { useDeferredValue } from 'react'
+import { inService } from '../base-path.ts'
 import { ToastList } from '../ui/feedback/toast-list.tsx'
 import { AccountFrame } from './account-frame.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -38,7 +39,7 @@ export function RootFrame() {
 function Starting() {
   return (
     <p className="boot">
-      <img src="/favicon.svg" width={28} height={28} alt="" /> {frame.name}
+      <img src={inService('/favicon.svg')} width={28} height={28} alt="" /> {frame.name}
     </p>
   )
 }

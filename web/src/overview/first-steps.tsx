@@ -1,6 +1,7 @@
 import { inGuide } from '../frame/guide-page.ts'
 import { useQuery } from '@tanstack/react-query'
 import type { LinkProps } from '@tanstack/react-router'
+import { inService } from '../base-path.ts'
 import { accountQuery } from '../queries.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
@@ -33,7 +34,7 @@ export function FirstSteps({ isNew, progress }: { isNew: boolean; progress: Prog
       <p>
         <Muted>
           <a href={inGuide('tutorial.html')}>{messages.tutorial}</a>. {messages.commandLine}{' '}
-          <a href="/docs">{messages.documentation}</a>.
+          <a href={inService('/docs')}>{messages.documentation}</a>.
         </Muted>
       </p>
     </Section>

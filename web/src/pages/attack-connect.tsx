@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { serviceUrl } from '../base-path.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { ConnectSecretsForm, type ConnectSecrets } from '../attacks/connect/connect-secrets.tsx'
 import { RECIPES, type Secrets } from '../attacks/connect/recipes.ts'
@@ -15,7 +16,7 @@ export function Screen() {
   const chosen = RECIPES.find(({ value }) => value === tool) ?? RECIPES[0]
   if (!chosen) return null
   const secrets: Secrets = {
-    url: window.location.origin,
+    url: serviceUrl(),
     token: created?.token ?? messages.tokenPlaceholder,
     key: created?.key ?? messages.keyPlaceholder,
   }

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { serviceUrl } from '../base-path.ts'
 import { AddressPanel } from '../attacks/address-panel.tsx'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { LookupForm } from '../attacks/lookup-form.tsx'
@@ -33,7 +34,7 @@ function AddressCard({ ip }: { ip: string }) {
             <CopyButton
               what={messages.publicPage}
               label={messages.copyPublicPage}
-              text={`${window.location.origin}/address?ip=${encodeURIComponent(ip)}`}
+              text={`${serviceUrl()}/address?ip=${encodeURIComponent(ip)}`}
             />
             {listed && (
               <Link to="/address" search={{ ip }}>

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { inService } from '../base-path.ts'
 import { CodeForm } from '../account/sign-in/code-form.tsx'
 import { CredentialsForm } from '../account/sign-in/credentials-form.tsx'
 import { goToOidc, OtherMethods } from '../account/sign-in/other-methods.tsx'
@@ -21,7 +22,7 @@ export function Screen() {
     // Everything cached so far may belong to another account.
     queries.clear()
     announceSession('signed-in')
-    router.history.replace(next)
+    router.history.replace(inService(next))
   }
 
   if (needsCode)

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from '@tanstack/react-router'
+import { inService } from '../base-path.ts'
 import { accountQuery, serviceQuery } from '../queries.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { HarbourIllustration } from '../ui/brand/harbour-illustration.tsx'
@@ -28,8 +29,9 @@ export function Screen() {
       <Section title={messages.interfacesTitle}>
         <p>
           <Muted>
-            <TextWithCode text={messages.interfaces} /> <a href="/docs">{messages.readDocs}</a>{' '}
-            {messages.or} <a href="/openapi.json">{frame.openApi}</a>.
+            <TextWithCode text={messages.interfaces} />{' '}
+            <a href={inService('/docs')}>{messages.readDocs}</a> {messages.or}{' '}
+            <a href={inService('/openapi.json')}>{frame.openApi}</a>.
           </Muted>
         </p>
       </Section>

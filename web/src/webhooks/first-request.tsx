@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { inService } from '../base-path.ts'
 import { useStreamState } from '../live-updates.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
@@ -42,7 +43,7 @@ export function SendTest({ endpoint: { token } }: { endpoint: Endpoint }) {
   async function send(): Promise<void> {
     setBusy(true)
     // The list shows that it arrived; its response doesn't matter.
-    await fetch(`/webhooks/${token}/test`, {
+    await fetch(inService(`/webhooks/${token}/test`), {
       method: 'POST',
       credentials: 'omit',
       headers: { 'content-type': 'application/json' },

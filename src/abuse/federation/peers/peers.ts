@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../../../errors.ts'
+import { Fault, messageOf } from '../../../errors.ts'
 import { fingerprintOf } from '../../../protocols/http-signature.ts'
+import { publicUrl } from '../../../setting-values.ts'
 import type { DB } from '../../../store/tables.ts'
 import { nameOf, type Identity } from '../identity.ts'
 import { MAX_PEERS } from '../limits.ts'
@@ -143,7 +144,7 @@ const notFound = () => new Fault('not_found', 'The peer was not found.')
 const normalizeFingerprint = (text: string) => text.replace(/[\s:]/g, '').toLowerCase()
 
 /**
- * Parses the URL of an installation, an origin with https. Plain http is for loopback addresses,
+ * Parses the URL of an installation, with https. Plain http is for loopback addresses,
  * where ALLOW_PRIVATE_TARGETS decides.
  * @throws Fault `invalid_request`
  */
@@ -151,11 +152,13 @@ export function readPeerUrl(text: string): string {
   const given = text.includes('://') ? text : `https://${text}`
   const url = URL.canParse(given) ? new URL(given) : null
   if (!url || url.username || url.password) throw invalidUrl('is not a URL')
-  if (url.pathname !== '/' || url.search || url.hash)
-    throw invalidUrl('must have no path, such as https://reports.example.com')
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
     throw invalidUrl('must begin with https://')
-  return url.origin
+  try {
+    return publicUrl(given)
+  } catch (error) {
+    throw invalidUrl(messageOf(error))
+  }
 }
 
 const isLoopback = (hostname: string) =>

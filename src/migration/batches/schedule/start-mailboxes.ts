@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Allowance } from '../../../accounts/own-data/quotas.ts'
-import { Fault } from '../../../errors.ts'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
+import { ifDecryptable } from '../../../store/encryption.ts'
 import type { DB } from '../../../store/tables.ts'
 import {
   countThisMonth,
@@ -105,17 +105,13 @@ function readSecrets(
   { id, sealed, source, destination }: Candidate & { sealed: string },
   secretKey: string,
 ): Secrets | null {
-  try {
-    const passwords = decryptPasswords(sealed, secretKey, id)
-    const secretOf = (address: AccountAddress, password: string) =>
-      address.credentialId === undefined ? { password } : {}
-    return {
-      source: secretOf(source, passwords.source),
-      destination: secretOf(destination, passwords.destination),
-    }
-  } catch (error) {
-    if (error instanceof Fault) return null
-    throw error
+  const passwords = ifDecryptable(() => decryptPasswords(sealed, secretKey, id))
+  if (passwords === null) return null
+  const secretOf = (address: AccountAddress, password: string) =>
+    address.credentialId === undefined ? { password } : {}
+  return {
+    source: secretOf(source, passwords.source),
+    destination: secretOf(destination, passwords.destination),
   }
 }
 

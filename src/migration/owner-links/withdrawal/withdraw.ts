@@ -3,6 +3,7 @@ import { insertAuditEntries, type AuditEntry } from '../../../accounts/audit/sto
 import { raiseAlert } from '../../../alerts/raise.ts'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
 import type { EraseCredential, Revocation } from '../../../mail-credentials/erase-credential.ts'
+import { ifDecryptable } from '../../../store/encryption.ts'
 import type { DB } from '../../../store/tables.ts'
 import { lockMailbox } from '../../batches/mailboxes/store.ts'
 import { decryptPasswords, encryptPasswords } from '../../batches/passwords.ts'
@@ -96,7 +97,8 @@ async function eraseOfMigration(
   const row = await lockMigration(trx, workspaceId, id)
   if (!row?.[side].byOwner) return null
   // The account of the other side stays ready.
-  const secrets = row.sealed === null ? null : decryptSecrets(row.sealed, secretKey, id)
+  const { sealed: before } = row
+  const secrets = before && ifDecryptable(() => decryptSecrets(before, secretKey, id))
   const sealed = secrets && encryptSecrets({ ...secrets, [side]: {} }, secretKey, id)
   const pauses = row.isSynchronized || ['pending', 'running', 'paused'].includes(row.status)
   await saveWithdrawn(trx, id, { ...row, [side]: withdrawn(row[side], pauses) }, sealed)
@@ -120,7 +122,8 @@ async function eraseOfMailbox(
   const address = row?.[side]
   if (!row || !address?.byOwner) return null
   await pauseMailboxes(trx, batchId, id)
-  const passwords = row.sealed === null ? null : decryptPasswords(row.sealed, secretKey, id)
+  const { sealed: before } = row
+  const passwords = before && ifDecryptable(() => decryptPasswords(before, secretKey, id))
   const sealed = passwords && encryptPasswords({ ...passwords, [side]: '' }, secretKey, id)
   const pauses = row.state !== 'done' && row.state !== 'invalid'
   const { source, destination, state, problem, message } = row

@@ -3,6 +3,7 @@ import { Fault, messageOf } from '../../../errors.ts'
 import type { Enqueue, InWorkspace, Job } from '../../../jobs/job.ts'
 import { WorkspaceDeleted } from '../../../jobs/workspace-guard.ts'
 import type { Logger } from '../../../log.ts'
+import { ifDecryptable } from '../../../store/encryption.ts'
 import type { DB } from '../../../store/tables.ts'
 import { ConsentNeeded } from '../../../mail-credentials/access-token.ts'
 import { openAccount, type AccountDeps, type AccountSecret } from '../../accounts.ts'
@@ -141,11 +142,9 @@ function readSecret(
   secretKey: string,
 ): AccountSecret | null {
   if (sealed === null) return null
-  try {
-    if (mailboxId === null) return decryptSecrets(sealed, secretKey, migrationId).source
-    return { password: decryptPasswords(sealed, secretKey, mailboxId).source }
-  } catch (error) {
-    if (error instanceof Fault) return null
-    throw error
-  }
+  return ifDecryptable(() =>
+    mailboxId === null
+      ? decryptSecrets(sealed, secretKey, migrationId).source
+      : { password: decryptPasswords(sealed, secretKey, mailboxId).source },
+  )
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { inService } from '../../base-path.ts'
 import type { ServiceFacts } from '../../api.ts'
 import { Button } from '../../ui/actions/button.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
@@ -40,7 +41,8 @@ export function OtherMethods({
   )
 }
 
-const oidcUrl = (returnTo: string) => `${OIDC_START}?returnTo=${encodeURIComponent(returnTo)}`
+const oidcUrl = (returnTo: string) =>
+  inService(`${OIDC_START}?returnTo=${encodeURIComponent(returnTo)}`)
 
 /** Leaves the page for the provider, which leads back to that path. */
 export function goToOidc(returnTo: string): void {

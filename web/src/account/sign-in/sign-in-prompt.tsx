@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
+import { inService } from '../../base-path.ts'
 import { api, ApiError } from '../../api.ts'
 import { loadLater } from '../../frame/load-later.tsx'
 import { accountQuery } from '../../queries.ts'
@@ -110,7 +111,7 @@ function useContinueSession(): () => Promise<SessionState> {
     }
     // The screen shows another account’s data.
     queries.clear()
-    router.history.replace('/home')
+    router.history.replace(inService('/home'))
     await router.invalidate()
     announceSwitch()
     return 'other account'

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react'
+import { inService } from '../../base-path.ts'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { Logo } from '../../ui/brand/logo.tsx'
 import type { Reference } from '../document/reference.ts'
@@ -31,7 +32,7 @@ export function Frame({ reference, current, children }: FrameProps) {
         {messages.skip}
       </a>
       <header className={classes.header}>
-        <a className={classes.back} href="/">
+        <a className={classes.back} href={inService('/')}>
           <Icon name="back" size={16} />
           {messages.dashboard}
         </a>
@@ -78,7 +79,7 @@ function Footer({ reference }: { reference: Reference | null }) {
       <ThemeSwitch />
       <p>
         <span>{messages.version(reference?.version ?? '')}</span>
-        <a href="/openapi.json">{messages.document}</a>
+        <a href={inService('/openapi.json')}>{messages.document}</a>
       </p>
     </footer>
   )

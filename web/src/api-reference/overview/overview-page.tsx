@@ -1,4 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react'
+import { inService } from '../../base-path.ts'
 import { TextWithCode } from '../../ui/text/text-with-code.tsx'
 import { CodeBlock } from '../code/code-block.tsx'
 import { CopyButton } from '../code/copy-button.tsx'
@@ -120,7 +121,7 @@ function FirstRequest() {
     <section className={classes.section}>
       <h2>{messages.start}</h2>
       <p>
-        {messages.startBefore} <a href="/tokens">{messages.tokens}</a>{' '}
+        {messages.startBefore} <a href={inService('/tokens')}>{messages.tokens}</a>{' '}
         <TextWithCode text={messages.startAfter} />
       </p>
       <CodeBlock

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { serviceUrl } from '../../base-path.ts'
 import { Snippet } from '../../ui/actions/copy.tsx'
 import { CheckField, Form } from '../../ui/forms/form.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
@@ -18,7 +19,7 @@ export function Badge() {
   }
 
   if (!data) return null
-  const url = `${window.location.origin}/api/v1/abuse/badges/${data.badgeId}.svg`
+  const url = `${serviceUrl()}/api/v1/abuse/badges/${data.badgeId}.svg`
   return (
     <Section title={messages.title}>
       <p>

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { serviceUrl } from '../../base-path.ts'
 import { Snippet } from '../../ui/actions/copy.tsx'
 import { CheckField, Form } from '../../ui/forms/form.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
@@ -18,10 +19,7 @@ export function CrowdSec() {
       <p>
         <Muted>{messages.text}</Muted>
       </p>
-      <Snippet
-        what={messages.what}
-        text={`api_url: ${window.location.origin}/\napi_key: ${messages.key}`}
-      />
+      <Snippet what={messages.what} text={`api_url: ${serviceUrl()}/\napi_key: ${messages.key}`} />
       {settings && <SharedForm servesShared={settings.servesShared} />}
       {bouncers.length > 0 && (
         <Table quiet caption={messages.title} columns={messages.columns}>

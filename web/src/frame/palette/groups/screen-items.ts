@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { inService } from '../../../base-path.ts'
 import { MODULES, SETTINGS_PAGES } from '../../navigation.ts'
 import { useVisibleEntries } from '../../use-visible-entries.ts'
 import { inGuide } from '../../guide-page.ts'
@@ -30,7 +31,7 @@ export function useScreenItems(): PaletteItem[] {
       name: frame.documentation,
       kind,
       icon: 'book',
-      open: () => window.location.assign('/docs'),
+      open: () => window.location.assign(inService('/docs')),
     },
   ]
 }
