@@ -674,7 +674,8 @@ export function withGuideUrls(message: string): string {
 /** BASE_URL, also while other settings or their file are not valid: an error may be about these. */
 function likelyBaseUrl(): string {
   const { BASE_URL, PORT } = environmentOrNone()
-  return BASE_URL?.trim() || `http://localhost:${PORT?.trim() || SETTINGS.PORT.default}`
+  const url = BASE_URL?.trim() || `http://localhost:${PORT?.trim() || SETTINGS.PORT.default}`
+  return url.replace(/\/$/, '')
 }
 
 function environmentOrNone(): Record<string, string | undefined> {

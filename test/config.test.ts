@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { configurationPage } from '../scripts/configuration.ts'
 import { withGuideUrls, readConfig, SETTINGS } from '../src/config.ts'
 import { Fault } from '../src/errors.ts'
@@ -213,9 +213,11 @@ describe('the settings', () => {
   })
 
   it('complete addresses of the guide in messages, and leave other texts alone', () => {
-    expect(withGuideUrls('Set it (/docs/guide/scaling.html#capacity).')).toMatch(
-      /^Set it \(https?:\/\/[^/]+\/docs\/guide\/scaling\.html#capacity\)\.$/,
+    vi.stubEnv('BASE_URL', 'https://portreeve.example/mail/')
+    expect(withGuideUrls('Set it (/docs/guide/scaling.html#capacity).')).toBe(
+      'Set it (https://portreeve.example/mail/docs/guide/scaling.html#capacity).',
     )
+    vi.unstubAllEnvs()
     expect(withGuideUrls('https://x.example/docs/guide/a.html')).toBe(
       'https://x.example/docs/guide/a.html',
     )
