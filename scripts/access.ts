@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { formattedMarkdown } from './formatted.ts'
+import { formattedMarkdown, generatedBy } from './formatted.ts'
 import { startService } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { recordRouteAccess, type RouteAccess } from '../src/http/route-access.ts'
@@ -36,7 +36,7 @@ export function accessPage(routes: RouteAccess[]): Promise<string> {
     '|---|---|---|---|---|',
     ...rows,
   ].join('\n')
-  return formattedMarkdown(`${INTRODUCTION}\n${table}\n`)
+  return formattedMarkdown(`${generatedBy('access')}${INTRODUCTION}\n${table}\n`)
 }
 
 /** The rows of the table: the routes of the API reference, sorted by path. */

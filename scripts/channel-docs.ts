@@ -1,14 +1,14 @@
 // `npm run channels`: writes docs/channels/ and its table from the definitions of the channels.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formattedMarkdown } from './formatted.ts'
+import { formattedMarkdown, generatedBy } from './formatted.ts'
 import type { ChannelManual, ChannelType } from '../src/alerts/channels/channel-type.ts'
 import { CHANNEL_TYPES } from '../src/alerts/channels/registry.ts'
 import { presentChannelTypes } from '../src/alerts/view.ts'
 import { ROOT } from './run.ts'
 
 const FOLDER = join('docs', 'channels')
-const ALERTS_PAGE = join('docs', 'alerts.md')
+const ALERTS_PAGE = join('docs', 'alert-channels.md')
 const START = '<!-- channels: written by `npm run channels` -->'
 const END = '<!-- /channels -->'
 
@@ -22,7 +22,7 @@ const documented = CHANNEL_TYPES.flatMap((type) =>
 export async function channelPages(): Promise<Map<string, string>> {
   const presented = new Map(presentChannelTypes().map(({ id, fields }) => [id, fields]))
   const pages = documented.map(async ({ type, manual }) => {
-    const page = pageOf(type, manual, presented.get(type.id) ?? [])
+    const page = generatedBy('channels') + pageOf(type, manual, presented.get(type.id) ?? [])
     return [join(FOLDER, `${type.id}.md`), await formattedMarkdown(page)] as const
   })
   return new Map([...(await Promise.all(pages)), [ALERTS_PAGE, await alertsPage()]])
@@ -58,7 +58,7 @@ function rowOf({ name, label, help, default: value, choices, required, secret }:
   return `| \`${name}\` | ${label} | ${isRequired ? 'yes' : 'no'} | ${text.replaceAll('|', '\\|')} |`
 }
 
-/** docs/alerts.md with the table of all pages. */
+/** docs/alert-channels.md with the table of all pages. */
 async function alertsPage(): Promise<string> {
   const page = readFileSync(join(ROOT, ALERTS_PAGE), 'utf8')
   const [before, rest] = page.split(START)

@@ -1,32 +1,29 @@
-// `npm run imapsync`: writes the tables of docs/imapsync.md from the options.
-import { readFileSync, writeFileSync } from 'node:fs'
+// `npm run imapsync`: writes docs/imapsync-options.md from the options.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formattedMarkdown } from './formatted.ts'
+import { formattedMarkdown, generatedBy } from './formatted.ts'
 import { OPTION_GROUPS, type Option } from '../src/cli/imapsync/options.ts'
 import { EXIT_VALUES } from '../src/cli/imapsync/exit-values.ts'
 import { ROOT } from './run.ts'
 
-const PAGE = join('docs', 'imapsync.md')
-const START = '<!-- options: written by `npm run imapsync` -->'
-const END = '<!-- /options -->'
+const PAGE = join('docs', 'imapsync-options.md')
 
-/** docs/imapsync.md as it must be. */
-export async function imapsyncPage(): Promise<string> {
-  const page = readFileSync(join(ROOT, PAGE), 'utf8')
-  const [before, rest] = page.split(START)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined) throw new Error(`${PAGE} has no ${START}`)
+/** docs/imapsync-options.md as it must be. */
+export function imapsyncPage(): Promise<string> {
   const groups = Object.entries<Readonly<Record<string, Option>>>(OPTION_GROUPS)
   const sections = groups.map(
-    ([name, options]) => `### ${name}\n\n| option | effect |\n|---|---|\n${rowsOf(options)}`,
+    ([name, options]) => `## ${name}\n\n| option | effect |\n|---|---|\n${rowsOf(options)}`,
   )
   const codes = Object.values(EXIT_VALUES).map(
     ([code, name, error]) => `| ${code} | \`${name}\` | ${error === '' ? '' : `\`${error}\``} |`,
   )
-  const exits = `### Exit codes\n\n| code | name | error |\n|---|---|---|\n${codes.join('\n')}`
-  return formattedMarkdown(
-    `${before}${START}\n\n${[...sections, exits].join('\n\n')}\n\n${END}${after}`,
-  )
+  const exits = `## Exit codes\n\n| code | name | error |\n|---|---|---|\n${codes.join('\n')}`
+  return formattedMarkdown(`${generatedBy('imapsync')}# Options of portreeve imapsync
+
+Every option of imapsync with its effect in [\`portreeve imapsync\`](imapsync.md). Names can be shortened to a unique beginning, with one dash or two, in any case. Switches are turned off by \`no\`: \`--nolog\`, \`--no-log\`.
+
+${[...sections, exits].join('\n\n')}
+`)
 }
 
 /** Options with the same effect share a row. */

@@ -62,7 +62,7 @@ function clientId(provider: string, mailboxes: string) {
   return setting({
     default: '',
     defaultText: 'none',
-    description: `Client ID that ${provider} gave you, for signing in to ${mailboxes} (docs/mailbox-sign-in.md).`,
+    description: `Client ID that ${provider} gave you, for signing in to ${mailboxes} (/docs/guide/mail-providers.html).`,
     parse: optional(text),
   })
 }
@@ -105,7 +105,7 @@ export const SETTINGS = {
     defaultText: 'the embedded PostgreSQL',
     description:
       'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it. ' +
-      'Several hosts, `one:5432,two:5432`, are a primary and its standbys: the one that accepts writes is used (docs/scaling.md).',
+      'Several hosts, `one:5432,two:5432`, are a primary and its standbys: the one that accepts writes is used (/docs/guide/scaling.html#database-fail-over).',
     parse: optional(databaseUrl),
     secret: true,
   }),
@@ -113,7 +113,7 @@ export const SETTINGS = {
     default: '',
     defaultText: 'none',
     description:
-      'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (docs/operations.md). Each installation needs its own.',
+      'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (/docs/guide/operations.html#back-up-continuously). Each installation needs its own.',
     parse: optional(backupArchive),
   }),
   BACKUP_S3_ENDPOINT: setting({
@@ -166,7 +166,7 @@ export const SETTINGS = {
     default: '',
     defaultText: '`http://localhost:PORT`',
     description:
-      'Public URL of the service. It can have a path, such as `https://example.com/portreeve` (docs/reverse-proxy.md).',
+      'Public URL of the service. It can have a path, such as `https://example.com/portreeve` (/docs/guide/reverse-proxy.html).',
     parse: optional(publicUrl),
   }),
   REPORTS_URL: setting({
@@ -218,7 +218,7 @@ export const SETTINGS = {
   PROCESSES: setting({
     default: '1',
     description:
-      'Processes that serve HTTP on this machine: a number, or `auto` for one per core (docs/scaling.md). More than one needs Linux.',
+      'Processes that serve HTTP on this machine: a number, or `auto` for one per core (/docs/guide/scaling.html). More than one needs Linux.',
     parse: processes,
   }),
   DNS_SERVERS: setting({
@@ -365,7 +365,7 @@ export const SETTINGS = {
     default: '',
     defaultText: 'none: no single sign-on',
     description:
-      'Issuer URL of the OpenID provider, as in its `/.well-known/openid-configuration` (docs/single-sign-on.md).',
+      'Issuer URL of the OpenID provider, as in its `/.well-known/openid-configuration` (/docs/guide/single-sign-on.html).',
     parse: optional(urlOf('https:', 'http:')),
   }),
   OIDC_CLIENT_ID: setting({
@@ -491,7 +491,7 @@ export const SETTINGS = {
   REQUEST_LIMITS: setting({
     default: 'on',
     description:
-      'Limits on expensive requests per account or address (docs/api.md): `on` or `off`. Turn them off only if another service limits requests.',
+      'Limits on expensive requests per account or address (/docs/guide/limits.html): `on` or `off`. Turn them off only if another service limits requests.',
     parse: oneOf(['on', 'off'] as const),
   }),
   MIGRATION_CONCURRENCY: setting({
@@ -562,7 +562,7 @@ export function readConfig(env: Record<string, string | undefined> = environment
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
     const { file } = currentInstallation()
-    const suggestion = `correct them in ${file ?? 'the environment or .env'}`
+    const suggestion = `correct them in ${file ?? 'the environment or .env'} (/docs/guide/configuration.html)`
     throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details, suggestion })
   }
   return withComputedDefaults(parsed as Parsed)
@@ -659,6 +659,18 @@ export function readCommandSecret(
   // The name of PORTREEVE_TOKEN until 0.2.0.
   const earlier = name === 'PORTREEVE_TOKEN' ? variables['PORTREEVE_API_TOKEN'] : undefined
   return variables[name] || earlier || undefined
+}
+
+/** The URL of the service whose API a command uses, unless a flag names it. */
+export function readServiceUrl(): string {
+  return environment()['PORTREEVE_URL'] || readConfig().BASE_URL
+}
+
+/** Completes paths of the guide in a text, such as `/docs/guide/scaling.html`, to URLs of this service. */
+export function withGuideUrls(message: string): string {
+  const { BASE_URL, PORT } = environment()
+  const base = BASE_URL?.trim() || `http://localhost:${PORT?.trim() || SETTINGS.PORT.default}`
+  return message.replaceAll(/(?<![\w/])\/docs\/guide\//g, `${base}/docs/guide/`)
 }
 
 /** Whether PORTREEVE_CONFIRM_DELETION allows the deletions of `portreeve imapsync`. */

@@ -212,7 +212,7 @@ describe('the settings', () => {
     expect(names.filter((name) => names.includes(`${name}_FILE`))).toEqual([])
   })
 
-  it('match docs/configuration.md', () => {
-    expect(readFileSync('docs/configuration.md', 'utf8')).toBe(configurationPage())
+  it('match docs/configuration.md', async () => {
+    expect(readFileSync('docs/configuration.md', 'utf8')).toBe(await configurationPage())
   })
 })

@@ -1,10 +1,34 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../src/version.ts'
 import { ignoreEpipe } from './ignore-epipe.ts'
 
-/** The examples for a shell in a page of the documentation, in order. */
+/** A block of a page that a reader runs in a shell. */
+export type Block = {
+  code: string
+  /** Why no test can run it, from the comment `<!-- not run: … -->` in front of it. */
+  notRun: string | null
+}
+
+/** The blocks for a shell in a page of the documentation, in order. */
+export function blocksIn(page: string): Block[] {
+  const blocks = /^(?:<!-- not run: (.*?) -->\n\n)?^( *)```(?:sh|console)\n(.*?)^ *```/gms
+  return [...page.matchAll(blocks)].map(([, notRun = null, , code = '']) => ({ code, notRun }))
+}
+
+/** The examples of a page that its test runs, in order. */
 export function examplesIn(page: string): string[] {
-  return [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
+  return blocksIn(page)
+    .filter(({ notRun }) => notRun === null)
+    .map(({ code }) => code)
+}
+
+/** What every page uses, from its place in docs/api.md: two variables and a function. */
+export function apiFunction(url: string, token: string): string {
+  const [block = ''] = examplesIn(readFileSync(join(ROOT, 'docs/api.md'), 'utf8'))
+  return block.replace('http://localhost:8080', url).replace('prv_…', token)
 }
 
 /** Starts a shell that runs one block after another, and returns the output of each. */
@@ -36,6 +60,7 @@ export function startShell(env: Record<string, string>, cwd = process.cwd()) {
       return said.slice(0, -'[done]\n'.length)
     },
     async end(): Promise<void> {
+      if (shell.exitCode !== null) return
       const ended = once(shell, 'exit')
       shell.stdin.end()
       await ended

@@ -15,7 +15,7 @@ type Node = { type: string; start: number; [key: string]: unknown }
 
 const DOCS = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md']
 
-/** Rules of docs/style.md that a pattern can hold. Each names what to write instead. */
+/** Rules of CONTRIBUTING.md that a pattern can hold. Each names what to write instead. */
 export const RULES: { pattern: RegExp; instead: string; kinds?: Text['kind'][] }[] = [
   {
     pattern: /^(?:What|Who|Where|How|Why|When|Which)\b/,

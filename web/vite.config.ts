@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { CHUNKS } from './build/chunks.ts'
+import { compressFiles } from './build/compress.ts'
 import { screenFiles } from './build/screen-files.ts'
 
 const page = (name: string) => join(import.meta.dirname, name)
@@ -40,20 +39,10 @@ export default defineConfig({
   },
 })
 
-/**
- * Writes a brotli and a gzip twin beside each text file, so that serving them costs no compression.
- */
 function compressed(): Plugin {
   return {
     name: 'compressed',
     apply: 'build',
-    writeBundle({ dir = '' }) {
-      for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
-        if (!/\.(html|js|css|svg)$/.test(name)) continue
-        const content = readFileSync(join(dir, name))
-        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(content))
-        writeFileSync(join(dir, `${name}.gz`), gzipSync(content, { level: 9 }))
-      }
-    },
+    writeBundle: ({ dir = '' }) => compressFiles(dir),
   }
 }

@@ -1,3 +1,4 @@
+import { withGuideUrls } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { lineOf, UsageError, type CliCommand } from './command.ts'
 import { ROOT } from './commands.ts'
@@ -62,7 +63,7 @@ async function explain(error: unknown, line: string, json: boolean): Promise<num
     console.log(JSON.stringify({ ...failureBody(fault), suggestion }))
   } else {
     const hint = suggestion === undefined ? '' : ` Try: ${suggestion}`
-    console.error(`Error: ${sanitizeForTerminal(fault.message)}${hint}`)
+    console.error(withGuideUrls(`Error: ${sanitizeForTerminal(fault.message)}${hint}`))
   }
   return fault.code === 'invalid_request' ? 2 : 1
 }

@@ -1,12 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { readCommandSecret, readConfig } from '../config.ts'
+import { readCommandSecret, readServiceUrl } from '../config.ts'
 import { basePathOf } from '../setting-values.ts'
 import { UsageError, type Flags } from './command.ts'
 import { askSecret } from './prompt.ts'
 
 /** Options of commands that use the API of a service. */
 export const SERVICE_FLAGS = {
-  server: { value: 'URL', summary: 'URL of the service', defaultText: 'BASE_URL' },
+  server: {
+    value: 'URL',
+    summary: 'URL of the service',
+    defaultText: 'PORTREEVE_URL, or BASE_URL',
+  },
   'api-token-file': {
     value: 'FILE',
     completes: 'file',
@@ -17,7 +21,7 @@ export const SERVICE_FLAGS = {
 
 /** The URL of the service. @throws UsageError */
 export function serverFrom(given: string | undefined): URL {
-  return urlOf(given ?? readConfig().BASE_URL, '--server')
+  return urlOf(given ?? readServiceUrl(), '--server')
 }
 
 /** The URL of a path of the service, whose own URL may have one. */

@@ -34,6 +34,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Why nothing answers a request; sets `Allow` when another method is supported. */
     missingFault: (request: FastifyRequest, reply: FastifyReply) => Fault
+    /** Senders of failures below a path, for clients that cannot read ours: see `sendMissingAs`. */
+    foreignFailures: Map<string, SendFailure>
   }
 }
 
@@ -66,6 +68,7 @@ export function addErrorHandlers(
     return new Fault('method_not_allowed', `${path} supports ${allowed.join(', ')} only.`)
   })
   app.setNotFoundHandler((request, reply) => sendFault(app.missingFault(request, reply), reply))
+  app.decorate('foreignFailures', new Map())
 }
 
 /**
@@ -103,6 +106,7 @@ type SendFailure = (
  * @param prefix the path without its final slash
  */
 export function sendMissingAs(app: FastifyInstance, prefix: string, send: SendFailure): void {
+  app.foreignFailures.set(`${prefix}/`, send)
   void app.register(
     async (scope) =>
       scope.setNotFoundHandler((request, reply) =>
@@ -110,6 +114,17 @@ export function sendMissingAs(app: FastifyInstance, prefix: string, send: SendFa
       ),
     { prefix },
   )
+}
+
+/** Sends a failure of the router, which knows no route and so no form of its own. */
+export function sendRouterFault(
+  app: FastifyInstance,
+  fault: Fault,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const [, send] = [...app.foreignFailures].find(([prefix]) => request.url.startsWith(prefix)) ?? []
+  void (send ? send(fault, request, reply) : sendFault(fault, reply))
 }
 
 /** Sends a Fault as the response, with the headers of its status. */

@@ -25,7 +25,7 @@ import { createPathRemover } from './base-path.ts'
 import { clientAddress } from './client-address.ts'
 import type { App } from './app.ts'
 import { trackConnections } from './connections.ts'
-import { addErrorHandlers, failureBody, faultOf, sendFault } from './errors.ts'
+import { addErrorHandlers, failureBody, faultOf, sendRouterFault } from './errors.ts'
 import {
   MAX_BODY_BYTES,
   CONNECTIONS_CHECK_MS,
@@ -103,7 +103,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     // Of requests that get no further than the router: no hook sees them.
     frameworkErrors: (error, request, reply) => {
       addHeaders(request, reply, options.isSecure === true)
-      sendFault(faultOf(error, request, options.isUnavailable), reply)
+      sendRouterFault(app, faultOf(error, request, options.isUnavailable), request, reply)
     },
     routerOptions: { maxParamLength: 500 },
     schemaController: { compilersFactory: { buildSerializer } },

@@ -45,6 +45,9 @@ const DEFAULT_ROOT = join(ROOT, 'web/dist')
 /** The API reference. Its operations are fragments, so that both addresses have the same links. */
 const REFERENCE_URLS = ['/docs', '/docs/']
 
+/** The guide: a folder of pages with relative links. */
+const GUIDE_URL = '/docs/guide'
+
 /** Written by the build for the service, not for browsers. */
 const SCREENS = 'screens.json'
 
@@ -52,7 +55,8 @@ const NOT_BUILT_TEXT =
   'Portreeve is running, but the dashboard is not built. Run npm run build:web, then restart.\n'
 
 /**
- * Serves the built dashboard: its files, the API reference at `/docs`, and its page for every other
+ * Serves the built dashboard: its files, the API reference at `/docs`, the guide at `/docs/guide`,
+ * and its page for every other
  * path that a browser navigates to, because the page knows which paths exist. Other unknown paths
  * get the JSON error. Call it after all other routes.
  * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to
@@ -64,7 +68,7 @@ export function siteRoutes(
   { root = DEFAULT_ROOT, basePath = '' } = {},
 ): void {
   if (!existsSync(join(root, 'index.html'))) {
-    for (const url of ['/', ...REFERENCE_URLS]) {
+    for (const url of ['/', ...REFERENCE_URLS, GUIDE_URL]) {
       app.get(url, { schema: { hide: true } }, async (_request, reply) =>
         reply.type('text/plain').send(NOT_BUILT_TEXT),
       )
@@ -82,6 +86,7 @@ export function siteRoutes(
     maxAge: '1y',
     setHeaders: (reply) => void reply.headers(PAGE_HEADERS),
   })
+  guideRoutes(app, join(root, 'guide'))
   for (const name of looseFiles(root)) {
     app.get(`/${name}`, { schema: { hide: true } }, (_request, reply) =>
       sendFile(reply, root, name),
@@ -101,6 +106,23 @@ export function siteRoutes(
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404 && isNavigation(request)) sendDashboard(request, reply)
     else done()
+  })
+}
+
+function guideRoutes(app: FastifyInstance, root: string): void {
+  if (!existsSync(root)) return
+  // Relative to this address, which may be below a path of a proxy.
+  app.get(GUIDE_URL, { schema: { hide: true } }, async (_request, reply) =>
+    reply.redirect('guide/'),
+  )
+  void app.register(fastifyStatic, {
+    root,
+    prefix: `${GUIDE_URL}/`,
+    schemaHide: true,
+    preCompressed: true,
+    decorateReply: false,
+    setHeaders: (reply) => void reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache' }),
+    cacheControl: false,
   })
 }
 

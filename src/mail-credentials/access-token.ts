@@ -210,6 +210,6 @@ export async function requireClient(
   if (client) return client
   throw new Fault(
     'conflict',
-    `Signing in with ${provider} is not set up on this service. An administrator of the service can add the client ID (docs/mailbox-sign-in.md).`,
+    `Signing in with ${provider} is not set up on this service. An administrator of the service can add the client ID: /docs/guide/mail-providers.html has the steps.`,
   )
 }

@@ -128,7 +128,7 @@ const BUSY: OAuthProblem = {
 }
 const registration = (what: string): OAuthProblem => ({
   kind: 'client',
-  message: `The registration of this service at {provider} is not complete: ${what}. The operator must correct it (docs/mailbox-sign-in.md).`,
+  message: `The registration of this service at {provider} is not complete: ${what}. The operator must correct it: /docs/guide/mail-providers.html has the steps.`,
 })
 
 const ERRORS: Record<string, OAuthProblem> = {

@@ -6,48 +6,38 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, describe, it } from 'vitest'
 import { ROOT } from '../../src/version.ts'
 import { startTestService, type TestService } from '../service.ts'
+import { apiFunction } from '../shell.ts'
 
 const run = promisify(execFile)
 
-/** Lists the commands of the page, each with the response below it. */
-const text = readFileSync(join(ROOT, 'docs', 'attack-reporting.md'), 'utf8')
+/** The commands of both pages, each with the response below it. */
+const text = ['attack-reporting.md', 'blocklist.md']
+  .map((page) => readFileSync(join(ROOT, 'docs', page), 'utf8'))
+  .join('\n')
 const examples = [...text.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?/gs)].map(
-  ([, command = '', answer]) => ({
-    command,
-    answer,
-  }),
+  ([, command = '', answer]) => ({ command, answer }),
 )
 
 let portreeve: TestService
-let env: Record<string, string>
+let functions: string
+const env = { PATH: '/usr/bin:/bin' }
 /** Some commands write files. */
 const cwd = mkdtempSync(join(tmpdir(), 'portreeve-docs-'))
 beforeAll(async () => {
   portreeve = await startTestService()
-  const [alice, bob] = [
-    await portreeve.addPerson('Alice', { admin: true }),
-    await portreeve.addPerson('Bob'),
-  ]
-  env = {
-    PATH: '/usr/bin:/bin',
-    URL: portreeve.url,
-    ADMIN_TOKEN: alice.token,
-    PORTREEVE_TOKEN: bob.token,
-    EMAIL: alice.email,
-    PASSWORD: alice.password,
-  }
+  const alice = await portreeve.addPerson('Alice', { admin: true })
+  functions = apiFunction(portreeve.url, alice.token)
 })
 afterAll(async () => {
   await portreeve?.stop()
   rmSync(cwd, { recursive: true })
 })
 
-describe('docs/attack-reporting.md', () => {
-  it('has commands that work unchanged, and responses as shown', { timeout: 90_000 }, async () => {
-    expect(examples.length).toBeGreaterThan(14)
+describe('docs/attack-reporting.md and docs/blocklist.md', () => {
+  it('have commands that work unchanged, and responses as shown', { timeout: 90_000 }, async () => {
+    expect(examples.length).toBeGreaterThan(12)
     for (const { command, answer } of examples) {
-      if (command.startsWith('URL=')) continue
-      const { stdout, stderr } = await run('sh', ['-ec', command], { env, cwd, timeout: 20_000 })
+      const { stdout, stderr } = await runExample(command)
       expect([command, stderr]).toEqual([command, ''])
       if (answer)
         expect([command, shapeOf(JSON.parse(stdout))]).toEqual([
@@ -60,9 +50,12 @@ describe('docs/attack-reporting.md', () => {
   it('responds 304 where nothing has changed', { timeout: 30_000 }, async () => {
     const { command = '' } =
       examples.find((example) => example.command.includes('--etag-save')) ?? {}
-    expect((await run('sh', ['-ec', command], { env, cwd, timeout: 20_000 })).stdout).toBe('304\n')
+    expect((await runExample(command)).stdout).toBe('304\n')
   })
 })
+
+const runExample = (command: string) =>
+  run('bash', ['--norc', '-ec', `${functions}\n${command}`], { env, cwd, timeout: 20_000 })
 
 /** Replaces times, and pseudonyms, which differ in each run. */
 function shapeOf(value: unknown): unknown {

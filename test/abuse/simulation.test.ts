@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { playAttacks } from '../../bench/abuse/simulate.ts'
 import { ROOT } from '../../src/version.ts'
 
-const page = readFileSync(join(ROOT, 'docs', 'scoring.md'), 'utf8')
+const page = readFileSync(join(ROOT, 'bench', 'abuse', 'attacks.md'), 'utf8')
 const [, section = ''] = /## Attacks on the blocklist\n(.*?)\n## /s.exec(page) ?? []
 
 /** The documented effects of each attack: a score, and the state of the address. */
@@ -12,7 +12,7 @@ const claims = [...section.matchAll(/^\| (.+?) +\| .+? \| ([\d.]+), (.+?) +\|$/g
   ([, attack = '', score = '', outcome = '']) => ({ attack, score: Number(score), outcome }),
 )
 
-describe('the attacks of docs/scoring.md', () => {
+describe('the attacks of bench/abuse/attacks.md', () => {
   it('have the results that the page documents', { timeout: 300_000 }, async () => {
     expect(claims.length).toBeGreaterThanOrEqual(14)
     const lines = (await playAttacks()).map((line) => {

@@ -360,7 +360,7 @@ describe('portreeve imapsync', () => {
 
 describe('the options of imapsync', () => {
   it('are documented (npm run imapsync)', async () => {
-    expect(readFileSync('docs/imapsync.md', 'utf8')).toBe(await imapsyncPage())
+    expect(readFileSync('docs/imapsync-options.md', 'utf8')).toBe(await imapsyncPage())
   })
 
   it('are parsed as Getopt::Long does', () => {

@@ -143,6 +143,8 @@ describe('the package', () => {
       'dist/licenses.json',
       'web/dist/index.html',
       'docs/install.md',
+      'web/dist/guide/index.html',
+      'web/dist/guide/search.json',
       'man/portreeve.1',
       'LICENSE',
     ])

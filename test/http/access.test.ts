@@ -449,6 +449,20 @@ describe('each route, and paths without one', () => {
     expect((await Promise.all(wrong)).flat()).toEqual([])
   })
 
+  it('fails in the form of its API where a parameter is longer than the router accepts', async () => {
+    const long = 'a'.repeat(501)
+    const bodies = await Promise.all(
+      [`/v1/allowlists/${long}`, `/api/v1/monitoring/hosts/${long}`].map(async (path) => {
+        const response = await portreeve.request(path, { headers: callers.administratorsToken })
+        return [response.status, Object.keys((await response.json()) as object)]
+      }),
+    )
+    expect(bodies).toEqual([
+      [404, ['message']],
+      [404, ['success', 'error', 'code']],
+    ])
+  })
+
   it('fails with no internal error, whatever is sent to it', async () => {
     const left = routes.flatMap((route, index) => oddRequests(route, index))
     const wrong: string[] = []

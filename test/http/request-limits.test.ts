@@ -251,8 +251,8 @@ it('allows all four checks of 500 hosts within an hour', () => {
   expect(ACCOUNT_LIMITS.checks.rate.requests).toBeGreaterThanOrEqual(500 * 4)
 })
 
-it('documents every limit in docs/api.md', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')
+it('documents every limit in docs/limits.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/limits.md'), 'utf8')
   const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
   const limits: RequestLimit[] = [
     ...Object.values(ACCOUNT_LIMITS),
@@ -260,7 +260,7 @@ it('documents every limit in docs/api.md', () => {
   ]
   for (const limit of limits) {
     const row = rows.find(([, name]) => name === limit.noun)
-    expect(row?.[3], limit.noun).toBe(limit.maxConcurrent?.toString() ?? '')
+    expect(row?.[3], limit.noun).toBe(limit.maxConcurrent?.toLocaleString('en') ?? '')
     const requests = limit.rate?.requests.toLocaleString('en') ?? ''
     expect(row?.[2]?.split(' ')[0], limit.noun).toBe(requests)
   }

@@ -28,6 +28,8 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Portreeve</title>')
   writeFileSync(join(folder, 'docs.html'), '<!doctype html><title>API reference</title>')
+  mkdirSync(join(folder, 'guide'))
+  writeFileSync(join(folder, 'guide/index.html'), '<title>Guide</title>')
   writeFileSync(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   writeFileSync(join(folder, 'assets/main-abc.js'), 'let plain')
   writeFileSync(join(folder, 'assets/main-abc.js.br'), brotliCompressSync('let plain'))
@@ -88,6 +90,18 @@ describe('the built dashboard', () => {
     for (const url of ['/docs/static/swagger-ui.js', '/docs/json'])
       expect((await browse(url)).statusCode).toBe(404)
   })
+  it('serves the guide at /docs/guide with the same policy, and leads there from the path without a slash', async () => {
+    const moved = await get('/docs/guide')
+    expect([moved.statusCode, moved.headers['location']]).toEqual([302, 'guide/'])
+    for (const url of ['/docs/guide/', '/docs/guide/index.html']) {
+      const response = await get(url)
+      expect([response.statusCode, response.body]).toEqual([200, '<title>Guide</title>'])
+      expect(response.headers['cache-control']).toBe('no-cache')
+      expect(response.headers['content-security-policy']).toContain("trusted-types 'none'")
+    }
+    expect((await browse('/docs/guide/nothing.html')).statusCode).toBe(404)
+    expect((await get('/docs/guide/..%2findex.html')).statusCode).toBeGreaterThanOrEqual(400)
+  })
   it('serves hashed files as immutable, compressed as built', async () => {
     const response = await get('/assets/main-abc.js', { 'accept-encoding': 'br' })
     expect(response.headers).toMatchObject({
@@ -127,7 +141,7 @@ describe('the built dashboard', () => {
   })
   it('explains how to build it when it is missing', async () => {
     const bare = await serve(join(folder, 'missing'))
-    for (const url of ['/', '/docs', '/docs/']) {
+    for (const url of ['/', '/docs', '/docs/', '/docs/guide']) {
       const response = await bare.inject({ url })
       expect([response.statusCode, response.body]).toEqual([
         200,

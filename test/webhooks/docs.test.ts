@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiFunction, examplesIn } from '../shell.ts'
 import { startWebhooks, type WebhooksTest } from './module.ts'
 
-const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'webhooks.md')
+const ROOT = join(import.meta.dirname, '..', '..')
+const examples = (page: string) => examplesIn(readFileSync(join(ROOT, 'docs', page), 'utf8'))
 
 let portreeve: WebhooksTest
 let folder: string
@@ -19,17 +21,27 @@ afterAll(async () => {
   await portreeve.stop()
 })
 
-describe('docs/webhooks.md', () => {
-  it('has examples with the documented results, in order', async () => {
-    const page = readFileSync(PAGE, 'utf8')
-    const script = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block).join('')
-    const words = ['-eu', '-c', script.replaceAll('http://localhost:8080', portreeve.portreeve.url)]
-    const env = { PATH: process.env['PATH'], PORTREEVE_TOKEN: portreeve.alice.token }
-    const { stdout } = await promisify(execFile)('/bin/bash', words, {
-      cwd: folder,
-      env,
-      timeout: 60_000,
-    })
+describe('docs/webhooks.md and docs/webhook-responses.md', () => {
+  it('have examples with the documented results, in order', async () => {
+    const { portreeve: service, alice } = portreeve
+    const pages = examples('webhooks.md')
+    // The last example deletes the endpoint.
+    const script = [
+      apiFunction(service.url, alice.token),
+      ...pages.slice(0, -1),
+      ...examples('webhook-responses.md'),
+      ...pages.slice(-1),
+    ]
+    const env = { PATH: process.env['PATH'] }
+    const { stdout } = await promisify(execFile)(
+      '/bin/bash',
+      ['--norc', '-eu', '-c', script.join('\n')],
+      {
+        cwd: folder,
+        env,
+        timeout: 60_000,
+      },
+    )
 
     expect(stdout).toContain('["PUT","/orders/1"]\n["PUT","/orders/1"]\n')
     expect(readFileSync(join(folder, 'body.bin'), 'utf8')).toBe('{"order": 1}')

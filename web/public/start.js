@@ -21,7 +21,8 @@
   const path = location.pathname.slice(base.length) || '/'
   const open =
     /^\/(address|network|shared\/.*|setup|sign-up|sign-in|invitation|signed-in|forgot-password|reset-password|docs\/?)?$/
-  if (open.test(path)) return
+  // The guide needs none, and may be on a server without an API.
+  if ('guide' in document.documentElement.dataset || open.test(path)) return
   let workspace = null
   try {
     const linked = new URLSearchParams(location.search).get('workspace')

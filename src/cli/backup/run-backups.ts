@@ -33,7 +33,8 @@ function openConfig(): Config {
 /** @throws Fault `conflict` without an archive */
 async function requireArchive({ BACKUP_ARCHIVE }: Config): Promise<ObjectStore> {
   if (BACKUP_ARCHIVE) return openObjectStore(BACKUP_ARCHIVE)
-  const suggestion = 'set BACKUP_ARCHIVE in the settings of the service'
+  const suggestion =
+    'set BACKUP_ARCHIVE in the settings of the service (/docs/guide/operations.html#back-up-continuously)'
   throw new Fault('conflict', 'BACKUP_ARCHIVE is not set.', { suggestion })
 }
 

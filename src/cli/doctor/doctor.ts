@@ -1,3 +1,4 @@
+import { withGuideUrls } from '../../config.ts'
 import { defineCommand } from '../command.ts'
 
 export const doctorCommand = defineCommand({
@@ -20,7 +21,7 @@ export const doctorCommand = defineCommand({
     const text = json
       ? JSON.stringify({ success: true, data: findings }, null, 2)
       : findings.map(findingLine).join('\n')
-    console.log(text)
+    console.log(withGuideUrls(text))
     return findings.some(({ state }) => state === 'bad') ? 1 : 0
   },
 })

@@ -158,7 +158,7 @@ async function backups(config: Config): Promise<Finding[]> {
     return [
       doubtful(
         'backups',
-        'No continuous backups. Set BACKUP_ARCHIVE to a folder on another disk or a bucket.',
+        'No continuous backups. Set BACKUP_ARCHIVE to a folder on another disk or a bucket: /docs/guide/operations.html#back-up-continuously',
       ),
     ]
   try {

@@ -7,7 +7,7 @@ export const exportCommand = defineCommand({
   summary: 'Copy mail from an IMAP server to files: Maildir, mbox, .eml',
   description: [
     'It copies folders of an IMAP account to files as “portreeve migrate” copies them to a server: every message is verified, and the same command continues after an interruption and copies only new messages later. Messages that are in the files already are not copied again. Nothing is deleted from them.',
-    'The password comes from the file named by a flag, from PORTREEVE_SOURCE_PASSWORD, or from a prompt. For an OAuth access token, set PORTREEVE_SOURCE_TOKEN. The guide is docs/mail-files.md.',
+    'The password comes from the file named by a flag, from PORTREEVE_SOURCE_PASSWORD, or from a prompt. For an OAuth access token, set PORTREEVE_SOURCE_TOKEN. The guide is /docs/guide/mail-files.html.',
   ],
   operands: [{ name: 'FOLDER', summary: 'the folder for the files', completes: 'folder' }],
   flags: {

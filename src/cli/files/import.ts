@@ -6,7 +6,7 @@ export const importCommand = defineCommand({
   summary: 'Copy mail from files to an IMAP server: mbox, Maildir, .eml',
   description: [
     'It reads mbox files, Maildirs, folders of .eml files, profiles of Thunderbird, exports of Apple Mail (.mbox, .emlx) and Google Takeout, and copies them as “portreeve migrate” does: every message is verified, and the same command continues after an interruption and copies only new messages later.',
-    'Files are never loaded as a whole and never changed. Folders below a path become folders of the mailbox. The guide is docs/mail-files.md.',
+    'Files are never loaded as a whole and never changed. Folders below a path become folders of the mailbox. The guide is /docs/guide/mail-files.html.',
     'The password comes from the file named by a flag, from PORTREEVE_DESTINATION_PASSWORD, or from a prompt. For an OAuth access token, set PORTREEVE_DESTINATION_TOKEN.',
   ],
   operands: [

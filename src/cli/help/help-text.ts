@@ -1,3 +1,4 @@
+import { withGuideUrls } from '../../config.ts'
 import {
   allFlags,
   lineOf,
@@ -21,7 +22,7 @@ export function helpText(path: readonly [CliCommand, ...CliCommand[]]): string {
         .map((line) => wrap(line, '  ', '      '))
         .join('\n'),
     ),
-    ...(command.description ?? []).map((paragraph) => wrap(paragraph)),
+    ...(command.description ?? []).map((paragraph) => wrap(withGuideUrls(paragraph))),
     ...(command.subcommands.length > 0 ? [section('Commands', listOf(command.subcommands))] : []),
     ...operandSection(command.operands),
     ...(command.run ? [section('Flags', describeFlags(command))] : []),
@@ -100,7 +101,9 @@ function footer(path: readonly CliCommand[], { subcommands, run }: CliCommand): 
   const line = lineOf(path)
   if (path.length === 1)
     return wrap(
-      `Run “${line} help <command>” for the flags and examples of a command, and “${line} help --man” for the manual. Settings come from the environment, and from /etc/portreeve/portreeve.env or .env.`,
+      withGuideUrls(
+        `Run “${line} help <command>” for the flags and examples of a command, and “${line} help --man” for the manual. Settings come from the environment, and from /etc/portreeve/portreeve.env or .env: /docs/guide/configuration.html`,
+      ),
     )
   const [first] = subcommands
   return run || !first ? '' : wrap(`Run “${line} ${first.name} --help” for the flags of a command.`)

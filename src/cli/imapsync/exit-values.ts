@@ -32,7 +32,7 @@ export class ExitError extends Error {
   }
 }
 
-/** The exit of a failure’s code in reports of migrations (docs/migration.md). */
+/** The exit of a failure’s code in reports of migrations (docs/migration-fidelity.md). */
 const BY_CODE: Record<string, Exit> = {
   over_quota: 'overQuota',
   too_large: 'append',

@@ -30,7 +30,7 @@ export const imapsyncCommand = defineCommand({
     'Options that delete messages end with code 64 unless --confirm-deletion is given or PORTREEVE_CONFIRM_DELETION=yes is set. Messages are deleted at the end, in copied folders only, and only after every message was copied and verified.',
     `Accepted without effect: ${namesOf(OPTION_GROUPS.Accepted)}.`,
     `Refused: ${namesOf(OPTION_GROUPS.Refused)}.`,
-    'Exit codes: 0 done, 6 ended by a signal, 8 another run is in progress, 12 TLS, 64 usage, 101 and 102 connection, 111 and 113 to 117 messages or folders that were not copied, 112 too many errors, 118 --exitwhenover, 161 and 162 sign-in, 1 another error. The reasons for each option are in docs/imapsync.md.',
+    'Exit codes: 0 done, 6 ended by a signal, 8 another run is in progress, 12 TLS, 64 usage, 101 and 102 connection, 111 and 113 to 117 messages or folders that were not copied, 112 too many errors, 118 --exitwhenover, 161 and 162 sign-in, 1 another error. Every option: /docs/guide/imapsync-options.html',
   ],
   flags: FLAGS,
   hasOwnSyntax: true,

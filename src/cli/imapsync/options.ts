@@ -1,6 +1,6 @@
 /**
  * Every option of imapsync’s command line, as its documentation names them. The parser, the help
- * and docs/imapsync.md follow from this table.
+ * and docs/imapsync-options.md follow from this table.
  */
 export type Option = {
   /** A placeholder such as `FILE`; an option without one is a switch. */

@@ -29,7 +29,9 @@ const BROWSER_LIMIT_MS = 10 * MINUTE_MS
 export function requireProvider(id: ProviderId, host: string): MailProvider {
   const provider = configuredProviders(readConfig()).find((each) => each.id === id)
   if (!provider)
-    throw new UsageError(`Set OAUTH_${id.toUpperCase()}_CLIENT_ID first (docs/mailbox-sign-in.md).`)
+    throw new UsageError(
+      `Set OAUTH_${id.toUpperCase()}_CLIENT_ID first: /docs/guide/mail-providers.html`,
+    )
   if (!provider.hosts.includes(host.toLowerCase()))
     throw new UsageError(
       `A sign-in at ${provider.name} is for its servers only: ${provider.hosts.join(', ')}.`,

@@ -25,7 +25,7 @@ export type RequestLimit = {
 }
 
 /**
- * Limits of routes that need an account, of the account that answers for the workspace. docs/api.md
+ * Limits of routes that need an account, of the account that answers for the workspace. docs/limits.md
  * lists them.
  */
 export const ACCOUNT_LIMITS = {

@@ -27,6 +27,6 @@ export async function requireAdministratorProvider(
   if (provider) return provider
   throw new Fault(
     'conflict',
-    `Signing in with ${id} is not set up on this service (docs/mailbox-sign-in.md).`,
+    `Signing in with ${id} is not set up on this service: /docs/guide/mail-providers.html has the steps.`,
   )
 }

@@ -95,7 +95,7 @@ export const overview = {
   operations: 'All operations',
 } as const
 
-/** Meaning of each error code, with its statuses. docs/api.md has the same codes. */
+/** Meaning of each error code, with its statuses. docs/error-codes.md is written from them. */
 export const ERRORS: { status: string; code: string; text: string }[] = [
   {
     status: '400',

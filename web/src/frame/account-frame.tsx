@@ -9,7 +9,7 @@ import { CurrentAccount } from './current-account.tsx'
 import { useLoadLater } from './load-later.tsx'
 import { MoreSheet } from './more-sheet.tsx'
 import { MODULES, SETTINGS_PAGES } from './navigation.ts'
-import { DocumentationLink, NavigationEntries } from './navigation-entries.tsx'
+import { DocumentationLinks, NavigationEntries } from './navigation-entries.tsx'
 import classes from './account-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
 import { frame } from './messages.ts'
@@ -54,7 +54,7 @@ function Navigation() {
       <MoreSheet />
       <div className={classes.beside}>
         <NavigationEntries entries={SETTINGS_PAGES} />
-        <DocumentationLink />
+        <DocumentationLinks />
       </div>
     </nav>
   )

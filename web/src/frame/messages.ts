@@ -4,6 +4,7 @@ import { counted } from '../ui/text/format.ts'
 export const frame = {
   name: 'Portreeve',
   mainNavigation: 'Main',
+  guide: 'Guide',
   documentation: 'API documentation',
   openApi: 'openapi.json',
   version: (version = '') => `Portreeve ${version}`,

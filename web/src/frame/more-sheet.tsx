@@ -6,7 +6,7 @@ import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import { CurrentAccount } from './current-account.tsx'
 import classes from './more-sheet.module.css'
 import { MODULES, SETTINGS_PAGES } from './navigation.ts'
-import { DocumentationLink, NavigationEntries } from './navigation-entries.tsx'
+import { DocumentationLinks, NavigationEntries } from './navigation-entries.tsx'
 import { frame } from './messages.ts'
 
 /** The last button of a phone’s bottom bar, and the sheet with the screens that the bar lacks. */
@@ -53,7 +53,7 @@ function Content({ onDone }: { onDone: () => void }) {
         <NavigationEntries entries={SETTINGS_PAGES} onGo={onDone} />
       </div>
       <div className={classes.foot}>
-        <DocumentationLink />
+        <DocumentationLinks />
         <ThemeSwitch />
       </div>
     </div>

@@ -1,8 +1,9 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { inService } from '../base-path.ts'
 import { Icon } from '../ui/brand/icons.tsx'
 import type { NavigationEntry } from './navigation.ts'
 import classes from './navigation-entries.module.css'
+import { guidePageOf } from './guide-page.ts'
 import { useVisibleEntries } from './use-visible-entries.ts'
 import { frame } from './messages.ts'
 
@@ -24,11 +25,19 @@ export function NavigationEntries({ entries, onGo }: EntriesProps) {
   )
 }
 
-export function DocumentationLink() {
+/** Links to the page of the guide about the current screen, and to the API reference. */
+export function DocumentationLinks() {
+  const guide = useLocation({ select: ({ pathname }) => guidePageOf(pathname) })
   return (
-    <a href={inService('/docs')} className={classes.entry}>
-      <Icon name="book" />
-      {frame.documentation}
-    </a>
+    <>
+      <a href={guide} className={classes.entry}>
+        <Icon name="book" />
+        {frame.guide}
+      </a>
+      <a href={inService('/docs')} className={classes.entry}>
+        <Icon name="book" />
+        {frame.documentation}
+      </a>
+    </>
   )
 }

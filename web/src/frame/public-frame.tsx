@@ -7,6 +7,7 @@ import { Wordmark } from '../ui/brand/logo.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import classes from './public-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
+import { inGuide } from './guide-page.ts'
 import { frame } from './messages.ts'
 
 /** The frame of public screens: the name above, the version below. */
@@ -26,6 +27,7 @@ export function PublicFrame({ children = <Outlet /> }: { children?: ReactNode })
       </main>
       <footer className={classes.footer}>
         <span>{frame.version(service?.version)}</span>
+        <a href={inGuide()}>{frame.guide}</a>
         <a href={inService('/docs')}>{frame.documentation}</a>
         <a href={inService('/openapi.json')}>{frame.openApi}</a>
       </footer>

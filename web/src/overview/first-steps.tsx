@@ -1,3 +1,4 @@
+import { inGuide } from '../frame/guide-page.ts'
 import { useQuery } from '@tanstack/react-query'
 import type { LinkProps } from '@tanstack/react-router'
 import { inService } from '../base-path.ts'
@@ -32,7 +33,8 @@ export function FirstSteps({ isNew, progress }: { isNew: boolean; progress: Prog
       <StepList steps={steps} domain={domain} />
       <p>
         <Muted>
-          {messages.commandLine} <a href={inService('/docs')}>{messages.documentation}</a>.
+          <a href={inGuide('tutorial.html')}>{messages.tutorial}</a>. {messages.commandLine}{' '}
+          <a href={inService('/docs')}>{messages.documentation}</a>.
         </Muted>
       </p>
     </Section>

@@ -73,6 +73,7 @@ export const firstSteps = {
   done: 'Done:',
   checkDomain: (domain: string) => `Check ${domain}`,
   commandLine: 'Everything works on the command line and over the API, too. See the',
+  tutorial: 'All of it in fifteen minutes: the tutorial',
   documentation: 'API documentation',
   steps: {
     check: {

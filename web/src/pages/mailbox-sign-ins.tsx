@@ -1,3 +1,4 @@
+import { inGuide } from '../frame/guide-page.ts'
 import { useQuery } from '@tanstack/react-query'
 import {
   mailCredentialsQuery,
@@ -43,7 +44,9 @@ export function Screen() {
         </Table>
       )}
       <Section title={form.title}>
-        <Muted>{form.lead}</Muted>
+        <Muted>
+          {form.lead} <a href={inGuide('organization-sign-in.html')}>{form.guide}</a>.
+        </Muted>
         <Card>
           <AddSignIn />
         </Card>

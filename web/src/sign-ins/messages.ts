@@ -47,7 +47,7 @@ export const form = {
   clientSecret: 'Client secret (value)',
   missingClientSecret: 'Enter the value of the client secret, or choose a certificate.',
   appHint: 'The application needs IMAP.AccessAsApp with admin consent, and access to each mailbox.',
-  guide: 'Step by step: docs/mailbox-sign-in.md',
+  guide: 'Step by step',
   submit: 'Check and add',
   replaceTitle: (account: string) => `Replace the key of ${account}`,
   replaceSubmit: 'Check and replace',

@@ -1,6 +1,6 @@
 import { numberText } from '../../ui/text/format.ts'
 
-/** A limit of requests. docs/api.md and docs/attack-reporting.md have the same, and a test
+/** A limit of requests. docs/limits.md and docs/attack-reporting.md have the same, and a test
  * compares them. */
 export type Limit = {
   name: string

@@ -1,4 +1,5 @@
 import { guessTarget } from '../../check/guess-target.ts'
+import { rankOf } from '../../search-rank.ts'
 import { showToast } from '../../toasts.ts'
 import type { IconName } from '../../ui/brand/icons.tsx'
 import { palette as messages } from '../messages.ts'
@@ -37,7 +38,10 @@ export function findItems(
 ): PaletteItem[] {
   const text = typed.trim().toLowerCase()
   const found = all
-    .map((find) => ({ find, rank: rankOf(find, text) }))
+    .map((find) => ({
+      find,
+      rank: rankOf(find.name, `${find.kind} ${find.keywords ?? ''}`, text),
+    }))
     .filter(({ rank }) => rank > 0)
     .toSorted((one, other) => other.rank - one.rank)
     .map(({ find }) => find)
@@ -67,13 +71,4 @@ function checkItems(typed: string, { check, lookUp }: CheckActions): PaletteItem
 
 function checkItem(name: string, kind: string, open: () => void): PaletteItem {
   return { name, kind, icon: 'search', open }
-}
-
-/** 3: the name begins with the text; 2: a word of it does; 1: each word occurs; 0: no match. */
-function rankOf({ name, kind, keywords = '' }: PaletteItem, text: string): number {
-  const lower = name.toLowerCase()
-  if (lower.startsWith(text)) return 3
-  if (lower.includes(` ${text}`)) return 2
-  const whole = `${lower} ${kind.toLowerCase()} ${keywords.toLowerCase()}`
-  return text.split(/\s+/).every((word) => whole.includes(word)) ? 1 : 0
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Icon } from '../brand/icons.tsx'
+import { TextWithGuideLinks } from '../text/guide-links.tsx'
 import classes from './notice.module.css'
 import type { Tone } from './status.tsx'
 
@@ -20,7 +21,7 @@ export function Notice({
       </span>
       <div className={classes.words}>
         {title && <strong>{title}</strong>}
-        {children}
+        {typeof children === 'string' ? <TextWithGuideLinks text={children} /> : children}
       </div>
     </div>
   )

@@ -2,10 +2,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { inService } from '../../../base-path.ts'
 import { MODULES, SETTINGS_PAGES } from '../../navigation.ts'
 import { useVisibleEntries } from '../../use-visible-entries.ts'
+import { inGuide } from '../../guide-page.ts'
 import { frame, palette as messages } from '../../messages.ts'
 import type { PaletteItem } from '../palette-items.ts'
 
-/** The screens of the navigation, and the API documentation. */
+/** The screens of the navigation, the guide and the API documentation. */
 export function useScreenItems(): PaletteItem[] {
   const navigate = useNavigate()
   const entries = useVisibleEntries([...MODULES, ...SETTINGS_PAGES])
@@ -20,6 +21,12 @@ export function useScreenItems(): PaletteItem[] {
         open: () => void navigate({ to }),
       }
     }),
+    {
+      name: frame.guide,
+      kind,
+      icon: 'book',
+      open: () => window.location.assign(inGuide()),
+    },
     {
       name: frame.documentation,
       kind,
