@@ -16,7 +16,7 @@ export type DatabasePlace = { dataDir: string } | { url: string }
 type CopyOptions = {
   log: Logger
   /** Called before the copy, with the size of the database in bytes. */
-  onStart(bytes: number): void
+  onStart: (bytes: number) => void
 } & CarryProgress
 
 /** The schemas of Portreeve’s tables: its own, and that of its job queue. */
@@ -41,7 +41,11 @@ export async function copyDatabase(
   const lock = await lockDataDir({ dataDir, log: options.log }, STOPPING_MS)
   try {
     const server = await startEmbedded({ dataDir, log: options.log, lock })
-    return await copyFrom(server.url, target, options).finally(() => server.stop())
+    try {
+      return await copyFrom(server.url, target, options)
+    } finally {
+      await server.stop()
+    }
   } finally {
     lock.release()
   }

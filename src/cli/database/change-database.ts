@@ -29,9 +29,9 @@ export async function copyTo(to: string, json: boolean): Promise<number> {
     )
   if ('dataDir' in source) requireDatabase(config)
   const started = performance.now()
-  const { onStart, onBytes, onPhase } = createProgress(json ? () => {} : console.error)
+  const progress = createProgress(json ? () => {} : console.error)
   const log = createCommandLog(config)
-  const copied = await copyDatabase(source, target, { log, onStart, onBytes, onPhase })
+  const copied = await copyDatabase(source, target, { log, ...progress })
   const data = { ...copied, seconds: Math.round((performance.now() - started) / 1_000) }
   const counts = `${copied.tables} tables with ${copied.rows.toLocaleString('en')} rows`
   const next = 'url' in target ? 'Set DATABASE_URL to it' : 'Remove DATABASE_URL from the settings'
@@ -65,12 +65,12 @@ function createProgress(write: (line: string) => void) {
   let copied = 0
   let last = performance.now()
   return {
-    onStart(bytes: number): void {
+    onStart: (bytes: number): void => {
       total = bytes
       write(`The database has ${megabytes(bytes)}, with its indexes.`)
     },
     onPhase: (phase: CarryPhase): void => write(PHASES[phase]),
-    onBytes(bytes: number): void {
+    onBytes: (bytes: number): void => {
       copied += bytes
       if (performance.now() - last < PROGRESS_MS) return
       last = performance.now()

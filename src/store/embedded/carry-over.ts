@@ -12,8 +12,8 @@ export type CarryPhase = 'rows' | 'indexes' | 'compare'
 
 export type CarryProgress = {
   /** Called with the number of bytes copied. */
-  onBytes(bytes: number): void
-  onPhase?(phase: CarryPhase): void
+  onBytes: (bytes: number) => void
+  onPhase?: (phase: CarryPhase) => void
 }
 
 /** How many tables and rows a database has. */

@@ -102,7 +102,11 @@ export async function makeAnew(site: Site, fill: (url: string) => Promise<void>)
   await prepareFolder(folder, site.binaries, user, site.address.passwordFile)
   try {
     const run = await launch(anew)
-    await fill(anew.address.url(ROLE, DATABASE)).finally(() => end(run))
+    try {
+      await fill(anew.address.url(ROLE, DATABASE))
+    } finally {
+      await end(run)
+    }
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true })
     if (cause instanceof Fault) throw cause
