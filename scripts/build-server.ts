@@ -30,6 +30,7 @@ export async function buildServer(): Promise<void> {
       rolldownOptions: {
         input: {
           main: source('cli/main.ts'),
+          'make-template': source('store/embedded/make-template.ts'),
           'report-mail-worker': source('protocols/reports/report-mail-worker.ts'),
           'source-worker': source('migration/files/thread/source-worker.ts'),
           'web-process': source('cli/serve/web-process.ts'),

@@ -12,8 +12,12 @@ export function configurationPage(): string {
   })
   return `# Configuration
 
-Settings come from the environment, or from a file \`.env\` in the folder where Portreeve is started; the environment wins.
+Settings come from the environment, and from one file: \`/etc/portreeve/portreeve.env\`, or without it \`.env\` in the folder where Portreeve is started. The environment wins. Commands have the same settings as the service ([operations.md](operations.md#commands)).
 They are read and checked all at once at start: what is wrong is named, and nothing starts half-configured.
+
+Each setting can also come from a file: \`NAME_FILE\` names it, such as
+\`SECRET_KEY_FILE=/run/secrets/secret_key\` for a secret of Docker or Kubernetes, or a credential of systemd.
+The file is read at start, without the line break at its end. \`NAME\` and \`NAME_FILE\` must not both be set.
 
 This page is written by \`npm run configuration\` from \`src/config.ts\`.
 

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { COMMIT_FILE, findCommit } from '../src/version.ts'
 import { ROOT, run } from './run.ts'
 
 const MANIFEST = join(ROOT, 'package.json')
@@ -27,6 +28,7 @@ function before(): void {
   // An earlier `npm pack` may have been interrupted.
   restoreManifest()
   run('node', ['scripts/build.ts'])
+  writeFileSync(COMMIT_FILE, `${process.env['COMMIT'] || (findCommit() ?? '')}\n`)
   const text = readFileSync(MANIFEST, 'utf8')
   const { dependencies: _bundled, ...manifest } = JSON.parse(text) as Manifest
   writeFileSync(join(ROOT, 'dist/sbom.spdx.json'), JSON.stringify(listPackages(manifest)))

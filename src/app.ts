@@ -1,6 +1,8 @@
 import { findSetupLink } from './accounts/registration/setup.ts'
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
+import { listMissingFiles } from './data-files.ts'
+import { Fault } from './errors.ts'
 import { ENCRYPTED_COLUMNS } from './encrypted-columns.ts'
 import { delayRefusals } from './http/errors.ts'
 import { limitConcurrency } from './http/limits/concurrency.ts'
@@ -33,6 +35,7 @@ import { openMigrated } from './store/migrate.ts'
 import { reencryptAll } from './store/key-rotation.ts'
 import { acceptSecretKey, openSecretKey } from './store/secret-key.ts'
 import { openNotifications } from './store/notifications.ts'
+import { followNames } from './net/named-networks.ts'
 import { VERSION } from './version.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
 import './net/tls/defaults.ts'
@@ -97,6 +100,7 @@ export async function startService(
     processNumber,
   }: ServiceOptions = {},
 ): Promise<RunningService> {
+  requireDataFiles()
   await using undo = new AsyncDisposableStack()
   const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
   const lock = config.DATABASE_URL
@@ -109,10 +113,13 @@ export async function startService(
   const secretKey = await openSecretKey(db, config, ENCRYPTED_COLUMNS)
   const notifications = await openNotifications(databaseUrl, log)
   undo.defer(named('notifications', () => notifications.close()))
+  const proxies = await followNames(config.TRUSTED_PROXIES)
+  undo.defer(async () => proxies.stop())
   const number = processNumber ?? (config.PROCESSES > 1 ? 1 : undefined)
   const metrics = config.METRICS_LISTEN && createMetrics(VERSION, number)
   const context = {
     config,
+    trustedProxies: proxies.networks,
     log,
     db,
     pool,
@@ -179,12 +186,11 @@ export async function startService(
       stop: stopOf(undo.move(), log),
     }
 
-  const trustedProxies = config.TRUSTED_PROXIES
   const isSecure = config.BASE_URL.startsWith('https:')
   const app = await createServer({
     log,
     version: VERSION,
-    trustedProxies,
+    trustedProxies: proxies.networks,
     isSecure,
     isUnavailable,
     isReady,
@@ -342,4 +348,12 @@ async function answersNow({ pool }: Database): Promise<boolean> {
     () => false,
   )
   return Promise.race([answer, deadline])
+}
+
+/** @throws Fault `unavailable` for an incomplete installation, which would fail or judge otherwise later */
+function requireDataFiles(): void {
+  const missing = listMissingFiles()
+  if (missing.length === 0) return
+  const sentence = `This installation is incomplete: it lacks ${missing.join(', ')}. Install Portreeve again.`
+  throw new Fault('unavailable', sentence)
 }

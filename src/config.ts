@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
-import { parseEnv } from 'node:util'
 import { Fault, messageOf, type FaultDetail } from './errors.ts'
+import { findInstallation, type Installation } from './installation.ts'
 import {
   backupArchive,
   bytes,
-  cidr,
   contact,
   databaseUrl,
   dnsServer,
@@ -21,6 +19,8 @@ import {
   port,
   privateTargets,
   processes,
+  proxy,
+  readText,
   returnPath,
   scopes,
   secretKey,
@@ -199,10 +199,10 @@ export const SETTINGS = {
     default: '',
     defaultText: 'none',
     description:
-      'Networks (CIDR, comma separated) of reverse proxies. Their `X-Forwarded-For`, or without one their `Forwarded` (RFC 7239), names the client. ' +
+      'Networks (CIDR) and host names of reverse proxies, comma separated. The system resolves a name every 2 seconds. Their `X-Forwarded-For`, or without one their `Forwarded` (RFC 7239), names the client. ' +
       'It is read from the right; ports, brackets and quotes are accepted, and a hop that is no address ends the chain. ' +
       'A proxy that writes only `Forwarded` must remove `X-Forwarded-For` from requests.',
-    parse: list(cidr),
+    parse: list(proxy),
   }),
   ROLES: setting({
     default: 'web,worker,smtp',
@@ -222,7 +222,8 @@ export const SETTINGS = {
   DNS_SERVERS: setting({
     default: '',
     defaultText: "the system's",
-    description: 'Resolvers, `ip[:port]`, comma separated.',
+    description:
+      'Resolvers, `ip[:port]`, comma separated. A host name, such as that of a container, is resolved by the system to its IPv4 address.',
     parse: list(dnsServer),
   }),
   DNSBL_SERVERS: setting({
@@ -539,27 +540,41 @@ export type Config = Omit<
 
 /**
  * Reads and checks all settings at once.
- * @param env variables by name; by default `.env` of the working folder under the process
- *   environment
+ * @param env variables by name; by default those of the installation (`findInstallation`)
  * @throws Fault `invalid_request` that names every invalid setting, never the value of a secret
  */
 export function readConfig(env: Record<string, string | undefined> = environment()): Config {
   const details: FaultDetail[] = []
   const parsed: Record<string, unknown> = {}
   for (const [name, spec] of Object.entries(SETTINGS)) {
+    const given = env[name]?.trim()
+    const file = env[`${name}_FILE`]?.trim()
     try {
-      parsed[name] = spec.parse(env[name]?.trim() || spec.default)
+      if (given && file) throw new Error(`must not be set together with ${name}`)
+      parsed[name] = spec.parse((file ? readValueFile(file) : given) || spec.default)
     } catch (error) {
-      details.push({ path: name, message: messageOf(error) })
+      details.push({ path: file ? `${name}_FILE` : name, message: messageOf(error) })
     }
   }
   if (details.length === 0) details.push(...conflicts(parsed as Parsed))
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
-    const suggestion = 'correct them in the environment or .env (docs/configuration.md)'
+    const { file } = currentInstallation()
+    const suggestion = `correct them in ${file ?? 'the environment or .env'}`
     throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details, suggestion })
   }
   return withComputedDefaults(parsed as Parsed)
+}
+
+/**
+ * Reads the value of a setting from the file that `NAME_FILE` names, as secrets of Docker, Kubernetes
+ * and systemd are given. Spaces and line breaks around it are removed, as they are from a variable.
+ * @throws Error whose message completes “NAME_FILE …”
+ */
+function readValueFile(file: string): string {
+  const value = readText(file).trim()
+  if (value === '') throw new Error('names an empty file')
+  return value
 }
 
 /** Settings that are not valid together, each of which is valid alone. */
@@ -631,9 +646,12 @@ export function readCommandSecret(
   name:
     | `PORTREEVE_${'SOURCE' | 'DESTINATION'}_${'PASSWORD' | 'TOKEN'}`
     | `IMAPSYNC_PASSWORD${1 | 2}`
-    | 'PORTREEVE_API_TOKEN',
+    | 'PORTREEVE_TOKEN',
 ): string | undefined {
-  return environment()[name] || undefined
+  const variables = environment()
+  // The name of PORTREEVE_TOKEN until 0.2.0.
+  const earlier = name === 'PORTREEVE_TOKEN' ? variables['PORTREEVE_API_TOKEN'] : undefined
+  return variables[name] || earlier || undefined
 }
 
 /** Whether PORTREEVE_CONFIRM_DELETION allows the deletions of `portreeve imapsync`. */
@@ -656,9 +674,23 @@ function withComputedDefaults(p: Parsed): Config {
   }
 }
 
-function environment(): Record<string, string | undefined> {
-  const fromFile = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
-  return { ...fromFile, ...process.env }
+/** The installation that this process belongs to. */
+export function currentInstallation(): Installation {
+  return findInstallation(process.env, process.cwd())
+}
+
+const environment = () => currentInstallation().variables
+
+/**
+ * Requires that the settings of this machine’s installation can be read, for commands on its data.
+ * @throws Fault `forbidden` for a user who may not
+ */
+export function requireSettings(): void {
+  const { unreadable } = currentInstallation()
+  if (unreadable === null) return
+  const suggestion = 'sudo portreeve …, or set DATA_DIR or DATABASE_URL for another installation'
+  const sentence = `This user may not read the settings of the installation, ${unreadable}.`
+  throw new Fault('forbidden', sentence, { suggestion })
 }
 
 function archiveOf(p: Parsed): BackupArchive | undefined {

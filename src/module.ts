@@ -8,6 +8,7 @@ import type { Routes } from './http/scopes.ts'
 import type { Job } from './jobs/job.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Logger } from './log.ts'
+import type { Cidr } from './setting-values.ts'
 import type { FutureTimestamp } from './store/clock.ts'
 import type { Notifications } from './store/notifications.ts'
 import type { DB } from './store/tables.ts'
@@ -15,6 +16,8 @@ import type { DB } from './store/tables.ts'
 /** What the service hands to its modules. */
 export type AppContext = {
   config: Config
+  /** Networks of reverse proxies; their addresses may change. */
+  trustedProxies: Cidr[]
   log: Logger
   db: Kysely<DB>
   pool: Pool

@@ -8,7 +8,10 @@ import { messageOf } from './errors.ts'
 
 // Values of settings: their types, and how they are parsed. An Error’s message completes “NAME …”.
 
-/** An address and a port to listen on or to connect to. IPv6 addresses without brackets. */
+/**
+ * An address and a port to listen on or to connect to. IPv6 addresses without brackets. That of a
+ * resolver can be a host name.
+ */
 export type HostPort = { address: string; port: number }
 
 /** `false`: public addresses only. `true`: any. A list: public addresses and these networks. */
@@ -38,7 +41,8 @@ export function fileTexts(value: string): string {
   return list(readText)(value).join('\n')
 }
 
-function readText(path: string): string {
+/** The text of a file. @throws Error whose message completes “NAME …” */
+export function readText(path: string): string {
   try {
     return readFileSync(resolve(path), 'utf8')
   } catch (error) {
@@ -164,6 +168,14 @@ export function secretKey(value: string): string {
   return value
 }
 
+/** A name of the network of containers, or of DNS; never an address with a mistake. */
+const HOST_NAME = /^(?:[\w-]{1,63}\.)*[a-z_][\w-]{0,62}$/i
+
+/** A network, or the name of a proxy, which `followNames` resolves. */
+export function proxy(value: string): Cidr | string {
+  return HOST_NAME.test(value) ? value : cidr(value)
+}
+
 export function cidr(value: string): Cidr {
   try {
     if (!value.includes('/')) {
@@ -181,14 +193,15 @@ export function privateTargets(value: string): PrivateTargets {
   return list(cidr)(value)
 }
 
-/** `192.0.2.1`, `192.0.2.1:5353`, `::1`, `[::1]:5353`. */
+/** `192.0.2.1`, `192.0.2.1:5353`, `::1`, `[::1]:5353`; with a default port also `unbound:5353`. */
 function endpoint(value: string, defaultPort?: number): HostPort {
   if (isIP(value) && defaultPort !== undefined) return { address: value, port: defaultPort }
   const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(value)
   const address = match?.[1] ?? match?.[2] ?? ''
   const portText = match?.[3] ?? (defaultPort === undefined ? '' : String(defaultPort))
-  if (!isIP(address) || portText === '') {
-    const shape = defaultPort === undefined ? 'address:port' : 'ip or ip:port'
+  const isNamed = defaultPort !== undefined && HOST_NAME.test(address)
+  if ((!isIP(address) && !isNamed) || portText === '') {
+    const shape = defaultPort === undefined ? 'address:port' : 'ip, ip:port or host:port'
     throw new Error(`has “${value}”, which is not of the form ${shape}`)
   }
   // Port 0 means “any free port” to a listener. As a destination it is invalid.

@@ -95,9 +95,9 @@ function validatorOf(
   status: number,
 ) {
   const { responses } = operation || {
-    responses: { '4XX': { $ref: '#/components/responses/Failure' } },
+    responses: { default: { $ref: '#/components/responses/Failure' } },
   }
-  const found = responses[status] ?? responses[`${String(status).charAt(0)}XX`]
+  const found = responses[status] ?? (status < 400 ? undefined : responses['default'])
   const name = found?.$ref?.split('/').at(-1)
   const { content } = (name === undefined ? found : document.components.responses[name]) ?? {}
   const schema = content?.['application/json']?.schema

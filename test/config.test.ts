@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { configurationPage } from '../scripts/configuration.ts'
@@ -49,6 +51,19 @@ describe('the settings', () => {
     ])
   })
 
+  it('accept the names of containers as resolvers and proxies, and no misspelled address', () => {
+    const config = readConfig({ DNS_SERVERS: 'unbound, ns_1:5353', TRUSTED_PROXIES: 'proxy,::1' })
+    expect(config.DNS_SERVERS).toEqual([
+      { address: 'unbound', port: 53 },
+      { address: 'ns_1', port: 5353 },
+    ])
+    expect(config.TRUSTED_PROXIES.map((one) => typeof one)).toEqual(['string', 'object'])
+    for (const wrong of ['192.0.2.300', '1.2.3.4/33', 'a b', 'proxy/24'])
+      for (const name of ['DNS_SERVERS', 'TRUSTED_PROXIES'])
+        expect(() => readConfig({ [name]: wrong })).toThrow(name)
+    expect(() => readConfig({ METRICS_LISTEN: 'proxy:9464' })).toThrow('METRICS_LISTEN')
+  })
+
   it('reject a resolver on port 0', () => {
     expect(faultOf({ DNS_SERVERS: '192.0.2.1:0' }).details?.map((d) => d.path)).toEqual([
       'DNS_SERVERS',
@@ -60,7 +75,7 @@ describe('the settings', () => {
       PORT: '70000',
       SIGNUP: 'maybe',
       BASE_URL: 'portreeve.example',
-      TRUSTED_PROXIES: '10.0.0.0/8,x',
+      TRUSTED_PROXIES: '10.0.0.0/8,x/8',
     })
     expect(fault.details?.map((d) => d.path)).toEqual([
       'PORT',
@@ -138,6 +153,45 @@ describe('the settings', () => {
         }
       }),
     )
+  })
+
+  it('can each come from a file, without the line break at its end', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portreeve-settings-'))
+    const fileOf = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text)
+      return join(folder, name)
+    }
+    const key = 'k'.repeat(40)
+    const from = readConfig({
+      SECRET_KEY_FILE: fileOf('key', `${key}\r\n`),
+      PORT_FILE: fileOf('port', '9000\n'),
+      OAUTH_MICROSOFT_CERTIFICATE_FILES_FILE: fileOf('list', fileOf('pem', 'PEM')),
+      DNSBL_FILE: '/lists.json',
+    })
+    expect([from.SECRET_KEY, from.PORT, from.OAUTH_MICROSOFT_CERTIFICATE_FILES]).toEqual([
+      key,
+      9000,
+      'PEM',
+    ])
+    expect(from.DNSBL_FILE).toBe('/lists.json')
+    expect(faultOf({ SECRET_KEY_FILE: join(folder, 'key'), SECRET_KEY: key }).message).toContain(
+      'SECRET_KEY_FILE must not be set together with SECRET_KEY',
+    )
+    expect(faultOf({ SECRET_KEY_FILE: join(folder, 'none') }).message).toMatch(
+      /SECRET_KEY_FILE names a file that cannot be read: ENOENT/,
+    )
+    expect(faultOf({ SECRET_KEY_FILE: fileOf('empty', '\n') }).message).toContain(
+      'SECRET_KEY_FILE names an empty file',
+    )
+    const wrong = faultOf({ SECRET_KEY_FILE: fileOf('short', 'geheim') }).message
+    expect(wrong).toContain('SECRET_KEY_FILE must have at least 32 bytes')
+    expect(wrong).not.toContain('geheim')
+    rmSync(folder, { recursive: true })
+  })
+
+  it('are never named like the file of another one', () => {
+    const names = Object.keys(SETTINGS)
+    expect(names.filter((name) => names.includes(`${name}_FILE`))).toEqual([])
   })
 
   it('match docs/configuration.md', () => {

@@ -6,7 +6,9 @@ const LAYERS = [
   [
     'errors.ts',
     'config.ts',
+    'data-files.ts',
     'database-url.ts',
+    'installation.ts',
     'loading-cache.ts',
     'log.ts',
     'recent-entries.ts',

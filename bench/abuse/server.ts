@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
+import { followNames } from '../../src/net/named-networks.ts'
 import { createLog } from '../../src/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
@@ -38,7 +39,7 @@ const isReady = async () => true
 const app = await createServer({
   log,
   version: '0',
-  trustedProxies: config.TRUSTED_PROXIES,
+  trustedProxies: (await followNames(config.TRUSTED_PROXIES)).networks,
   isUnavailable,
   isReady,
 })

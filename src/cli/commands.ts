@@ -7,6 +7,7 @@ import { databaseCommand } from './database/database.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { exportCommand } from './files/export.ts'
 import { importCommand } from './files/import.ts'
+import { healthCommand } from './health/health.ts'
 import { helpCommand } from './help/help.ts'
 import { importReportsCommand } from './import-reports/import-reports.ts'
 import { imapsyncCommand } from './imapsync/imapsync.ts'
@@ -56,6 +57,7 @@ export const ROOT: CliCommand = defineGroup({
     backupCommand,
     restoreCommand,
     databaseCommand,
+    healthCommand,
     doctorCommand,
     completionCommand(() => ROOT),
     helpCommand(() => ROOT),

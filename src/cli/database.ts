@@ -1,9 +1,12 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Kysely } from 'kysely'
-import { readConfig, type Config } from '../config.ts'
+import { currentInstallation, readConfig, requireSettings, type Config } from '../config.ts'
 import { Fault } from '../errors.ts'
+import { SYSTEM_FILE } from '../installation.ts'
 import type { Database } from '../store/database.ts'
 import { reachEmbedded, type Embedded } from '../store/embedded.ts'
+import { userOf } from '../store/embedded/user.ts'
 import { databaseIn } from '../store/embedded/upgrade.ts'
 import { openMigrated } from '../store/migrate.ts'
 import type { DB } from '../store/tables.ts'
@@ -18,6 +21,7 @@ type Work<T> = (db: Kysely<DB>, config: Config) => Promise<T>
  * @throws Fault `unavailable` when the database does not answer, `not_found` when there is none
  */
 export async function withDatabase<T>(work: Work<T>, { mayCreate = false } = {}): Promise<T> {
+  requireSettings()
   const config = readConfig()
   if (!mayCreate && !config.DATABASE_URL) requireDatabase(config)
   const { server, database } = config.DATABASE_URL
@@ -55,8 +59,24 @@ async function openEmbedded(
  */
 export function requireDatabase({ DATA_DIR }: Config): void {
   if (databaseIn(DATA_DIR) !== null) return
+  requireAccess(DATA_DIR)
   const sentence = `No database found in ${resolve(DATA_DIR)}.`
   const suggestion =
-    'run this command in the folder of the service, or set DATA_DIR or DATABASE_URL'
+    currentInstallation().file === SYSTEM_FILE
+      ? 'systemctl start portreeve, whose first start creates it'
+      : 'run this command in the folder of the service, or set DATA_DIR or DATABASE_URL'
   throw new Fault('not_found', sentence, { suggestion })
+}
+
+/** A folder that this user may not enter seems to have no database. @throws Fault `forbidden` */
+function requireAccess(folder: string): void {
+  if (!existsSync(folder)) return
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK)
+  } catch (cause) {
+    const { uid, gid } = statSync(folder)
+    const { name } = userOf(uid, gid)
+    const suggestion = `the same command as root or ${name}, such as sudo portreeve …`
+    throw new Fault('forbidden', `${folder} belongs to ${name}.`, { cause, suggestion })
+  }
 }

@@ -10,7 +10,7 @@ export const SERVICE_FLAGS = {
     value: 'FILE',
     completes: 'file',
     summary: 'file with an API token',
-    defaultText: 'PORTREEVE_API_TOKEN, or a prompt',
+    defaultText: 'PORTREEVE_TOKEN, or a prompt',
   },
 } as const satisfies Flags
 
@@ -34,11 +34,9 @@ export function urlOf(text: string, option: string): URL {
 export async function apiTokenFrom(file: string | undefined): Promise<string> {
   if (file !== undefined && !existsSync(file)) throw new UsageError(`File not found: ${file}.`)
   const given =
-    file === undefined
-      ? readCommandSecret('PORTREEVE_API_TOKEN')
-      : readFileSync(file, 'utf8').trim()
+    file === undefined ? readCommandSecret('PORTREEVE_TOKEN') : readFileSync(file, 'utf8').trim()
   const token = given ?? (await askSecret('API token'))
   if (!token)
-    throw new UsageError('API token missing. Set PORTREEVE_API_TOKEN or give --api-token-file.')
+    throw new UsageError('API token missing. Set PORTREEVE_TOKEN or give --api-token-file.')
   return token
 }

@@ -37,7 +37,8 @@ export function describeMailboxRecovery(user: string): AlertText {
 
 /** The stations of a report on its way to the service, and what is known about each. */
 export type DeliveryPath = {
-  reportEmail: string
+  /** Null where no report can arrive by mail. */
+  reportEmail: string | null
   /** Whether the last report was sent to `reportEmail`, not to a mailbox or uploaded. */
   arrivedByEmail: boolean
   /** Whether the domain’s own record names `reportEmail`; null if DNS did not respond. */
@@ -72,6 +73,8 @@ function describeRecord(domain: string, path: DeliveryPath): string {
   const { isConfigured, hasRua, arrivedByEmail, reportEmail } = path
   if (isConfigured === null) return `The DMARC record of ${domain} is unknown: DNS did not respond.`
   if (isConfigured) return `The DMARC record sends reports to ${reportEmail}.`
+  if (reportEmail === null)
+    return 'Reports can’t arrive by mail: REPORT_DOMAIN of this service isn’t a public name.'
   if (!hasRua) return `${domain} has no DMARC record with an address for reports (rua).`
   return arrivedByEmail
     ? `The DMARC record doesn’t send reports to ${reportEmail}.`

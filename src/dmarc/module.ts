@@ -153,7 +153,8 @@ export function createDmarcModule(options: DmarcOptions) {
   }
 }
 
-function certificateOf({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }: DmarcOptions['config']) {
+/** The files of the SMTP server’s certificate. @throws Fault `invalid_request` for one without the other */
+export function certificateOf({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }: DmarcOptions['config']) {
   if (cert !== undefined && key !== undefined) return { cert, key }
   if (cert === key) return null
   throw new Fault(

@@ -47,9 +47,12 @@ const DOMAIN = {
       description: 'How: the TXT challenge, or `reportEmail` in the `rua`.',
     }),
   ),
-  reportEmail: Type.String({
-    description: 'The email address that receives the domain’s reports.',
-  }),
+  reportEmail: Nullable(
+    Type.String({
+      description:
+        'The email address that receives the domain’s reports. Null while REPORT_DOMAIN is not a public name: no report can arrive by mail.',
+    }),
+  ),
   totalReports: Type.Integer({ description: 'Number of aggregate reports, without duplicates.' }),
   totalTlsReports: Count,
   totalFailureReports: Type.Integer({
@@ -100,7 +103,8 @@ export const PublishedDomain = Type.Object({
   ...DOMAIN,
   verification: Type.Object({ name: Text, type: Type.Literal('TXT'), value: Text }),
   record: Type.String({
-    description: 'The DMARC record to publish: the current one with `reportEmail` added.',
+    description:
+      'The DMARC record to publish: the current one with `reportEmail` added, if there is one.',
   }),
   dns: Type.Object(
     {
@@ -236,7 +240,12 @@ export const ReportQuery = Type.Object({
   from: Type.Optional(Type.String(DayOrMoment)),
   to: Type.Optional(Type.String(DayOrMoment)),
   orgName: Type.Optional(Type.String({ maxLength: 255 })),
-  result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports with failed messages.' })),
+  result: Type.Optional(
+    Type.Enum(['fail'], {
+      title: 'FailedOnly',
+      description: 'Only reports with failed messages.',
+    }),
+  ),
   sort: OrderOf(REPORT_ORDERS),
   records: Type.Boolean({
     default: true,
@@ -572,7 +581,7 @@ export const SourceRecordQuery = Type.Object({
   orgName: Type.Optional(
     Type.String({ maxLength: 255, description: 'The full name of a reporter.' }),
   ),
-  result: Type.Optional(Type.Enum(['pass', 'fail'])),
+  result: Type.Optional(Type.Enum(['pass', 'fail'], { title: 'PassOrFail' })),
 })
 
 const Secret = Type.String({ minLength: 1, maxLength: 10_000 })

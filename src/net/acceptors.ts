@@ -26,7 +26,12 @@ export const PORT_OPTIONS = CAN_SHARE_PORT ? { reusePort: true } : {}
  * @throws with `code` EADDRINUSE, as `listen` does
  */
 export async function requireFreePort(host: string, port: number): Promise<void> {
-  if (!CAN_SHARE_PORT || port === 0) return
+  if (CAN_SHARE_PORT) await requireUnused(host, port)
+}
+
+/** The same on every system. */
+export async function requireUnused(host: string, port: number): Promise<void> {
+  if (port === 0) return
   const probe = createServer().listen({ host, port, exclusive: true })
   await once(probe, 'listening')
   probe.close()

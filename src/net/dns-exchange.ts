@@ -16,7 +16,8 @@ export type Exchange = (query: Buffer, done: (reply: Reply) => void) => () => vo
 const QUERIES_PER_SOCKET = 256
 
 /**
- * Sends UDP queries to one server. Concurrent queries share a connected socket, which also receives
+ * Sends UDP queries to one server. A host name stands for its IPv4 address, which the system resolves
+ * for each socket, because a container may have another one when it is created again. Concurrent queries share a connected socket, which also receives
  * ECONNREFUSED. It is closed after the last answer, so that the next queries come from another
  * random port.
  */
@@ -102,7 +103,8 @@ export function createTcp(server: HostPort): Exchange {
   return (template, done) => {
     const query = Buffer.from(template)
     drawId(query, new Set())
-    const socket = connect({ host: server.address, port: server.port, autoSelectFamily: false })
+    const family = isIPv6(server.address) ? 6 : 4
+    const socket = connect({ host: server.address, port: server.port, family })
     let received = Buffer.alloc(0)
     socket.on('connect', () => socket.write(Buffer.concat([lengthOf(query), query])))
     socket.on('data', (bytes) => {

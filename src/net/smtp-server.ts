@@ -366,7 +366,8 @@ function createTransfers({ maxMailBytes, maxTotalBytes, transferMs }: SmtpServer
   return { read }
 }
 
-function readCertificate({ cert, key }: { cert: string; key: string }) {
+/** Reads a certificate chain and its key (PEM). @throws Fault `invalid_request` */
+export function readCertificate({ cert, key }: { cert: string; key: string }) {
   try {
     const pem = { cert: readFileSync(cert), key: readFileSync(key) }
     // A server chooses from what the client offers, so it can accept the hybrid groups.

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
@@ -19,6 +19,7 @@ import {
 } from './embedded/launch.ts'
 import type { Site } from './embedded/server.ts'
 import { explainSystemError } from './embedded/problem.ts'
+import { makeFolder } from './file.ts'
 import { finishUpgrade, makeAnew, requireFreeSpace, upgradeIfOlder } from './embedded/upgrade.ts'
 import { MINUTE_MS } from '../time.ts'
 
@@ -121,7 +122,7 @@ const pause = () => sleep(POLL_MS * (0.5 + Math.random() / 2))
 
 async function explained<T>(dataDir: string, work: (folder: string) => Promise<T>): Promise<T> {
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeFolder(dataDir)
     return await work(join(realpathSync(dataDir), 'postgres'))
   } catch (error) {
     throw explainSystemError(error, join(dataDir, 'postgres'))

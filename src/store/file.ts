@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  existsSync,
   fchownSync,
   fsyncSync,
+  lchownSync,
   linkSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -21,7 +25,7 @@ export function replaceFile(
   path: string,
   text: string,
   mode: number,
-  owner: Owner | null = null,
+  owner = ownerOfFolder(path),
 ): void {
   renameSync(writeBeside(path, text, mode, owner), path)
   syncFolder(dirname(path))
@@ -29,7 +33,7 @@ export function replaceFile(
 
 /** Creates a file atomically unless it exists; true for the one caller that created it. */
 export function createFile(path: string, text: string, mode: number): boolean {
-  const temporary = writeBeside(path, text, mode, null)
+  const temporary = writeBeside(path, text, mode, ownerOfFolder(path))
   try {
     linkSync(temporary, path)
     return true
@@ -40,6 +44,38 @@ export function createFile(path: string, text: string, mode: number): boolean {
     rmSync(temporary)
     syncFolder(dirname(path))
   }
+}
+
+/**
+ * Creates a folder and the folders above it. Not `recursive` of Node, which never ends below /proc.
+ * As root, each belongs to the owner of the folder above it.
+ */
+export function makeFolder(path: string, mode = 0o777): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path), mode)
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    throw error
+  }
+  giveToFolderOwner(path)
+}
+
+/**
+ * As root, gives a new file to the owner of its folder: a command of root must leave nothing that
+ * the service, which runs as this user, cannot use.
+ */
+export function giveToFolderOwner(path: string): void {
+  const owner = ownerOfFolder(path)
+  if (owner) lchownSync(path, owner.uid, owner.gid)
+}
+
+/** The owner of a file’s folder, if this process is root and the owner is not. */
+export function ownerOfFolder(path: string): Owner | null {
+  if (process.geteuid?.() !== 0) return null
+  const { uid, gid } = statSync(dirname(path))
+  return uid === 0 ? null : { uid, gid }
 }
 
 /** Makes a folder’s list of files durable. */

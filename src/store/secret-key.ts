@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { openDatabase, type Db } from './database.ts'
 import { encrypt, tryDecrypt } from './encryption.ts'
+import { inDataDir } from './data-dir.ts'
 import { createFile } from './file.ts'
 import { decryptWith, readPage, storedKeyContext, type EncryptedColumn } from './key-rotation.ts'
 
@@ -28,7 +29,7 @@ export function readSecretKey({ SECRET_KEY, DATA_DIR }: KeyConfig): string | nul
   if (SECRET_KEY) return SECRET_KEY
   const path = secretKeyFile(DATA_DIR)
   if (!existsSync(path)) return null
-  const key = readFileSync(path, 'utf8').trim()
+  const key = inDataDir(DATA_DIR, path, () => readFileSync(path, 'utf8').trim())
   if (key.length >= 32) return key
   throw new Fault(
     'unavailable',
@@ -133,9 +134,9 @@ async function saveCheck(
 }
 
 function createSecretKey(config: KeyConfig): string {
-  mkdirSync(config.DATA_DIR, { recursive: true })
   const text = `${randomBytes(32).toString('base64url')}\n`
-  createFile(secretKeyFile(config.DATA_DIR), text, 0o600)
+  const path = secretKeyFile(config.DATA_DIR)
+  inDataDir(config.DATA_DIR, path, () => createFile(path, text, 0o600))
   return readSecretKey(config) as string
 }
 

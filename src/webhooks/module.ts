@@ -9,6 +9,7 @@ import type { Capture } from '../http/server.ts'
 import type { RouteContext } from '../module.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
+import type { Cidr } from '../setting-values.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import { onDeletionChange } from '../store/deleted-workspaces.ts'
@@ -46,7 +47,9 @@ export type WebhooksOptions = {
   pool: Pool
   notifications: Notifications
   secretKey: string
-  config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'> & DiskOptions
+  config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL'> & DiskOptions
+  /** Networks of reverse proxies; their addresses may change. */
+  trustedProxies: Cidr[]
   log: Logger
   /** Called with the result of each captured request, for metrics. */
   onOutcome?: ((outcome: StoreOutcome) => void) | undefined
@@ -80,6 +83,7 @@ export function createWebhooksModule({
   notifications,
   secretKey,
   config,
+  trustedProxies,
   log,
   onOutcome,
   onRemoved,
@@ -112,7 +116,6 @@ export function createWebhooksModule({
   })
   const commits = onOutcome ? countOutcomes(committing, onOutcome) : committing
   const delays = createDelayedResponses()
-  const trustedProxies = config.TRUSTED_PROXIES
   const webhookBaseUrl = config.WEBHOOK_BASE_URL
   const storeIfNamed = (error: ParseError, socket: Socket) => {
     if (!error.rawPacket || !namesEndpoint(error.rawPacket)) return false

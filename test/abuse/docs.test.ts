@@ -32,7 +32,7 @@ beforeAll(async () => {
     PATH: '/usr/bin:/bin',
     URL: portreeve.url,
     ADMIN_TOKEN: alice.token,
-    API_TOKEN: bob.token,
+    PORTREEVE_TOKEN: bob.token,
     EMAIL: alice.email,
     PASSWORD: alice.password,
   }

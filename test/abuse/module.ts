@@ -15,6 +15,7 @@ import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { defineJob } from '../../src/jobs/job.ts'
 import { createResolver } from '../../src/net/dns.ts'
+import { followNames } from '../../src/net/named-networks.ts'
 import { createGuardedFetch } from '../../src/net/http/guarded-fetch.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
@@ -85,10 +86,11 @@ export async function startAbuse(
     clock,
   })
   const isReady = async () => true
+  const { networks: trustedProxies } = await followNames(config.TRUSTED_PROXIES)
   const app = await createServer({
     log,
     version: '0',
-    trustedProxies: config.TRUSTED_PROXIES,
+    trustedProxies,
     isUnavailable,
     isReady,
   })

@@ -33,6 +33,7 @@ import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { createServer } from '../../src/http/server.ts'
+import { followNames } from '../../src/net/named-networks.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -87,7 +88,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const app = await createServer({
     log,
     version: '0',
-    trustedProxies: config.TRUSTED_PROXIES,
+    trustedProxies: (await followNames(config.TRUSTED_PROXIES)).networks,
     isUnavailable,
     isReady,
   })

@@ -29,7 +29,7 @@ it('runs every command of docs/alerts.md', async () => {
   const blocks = examplesIn(readFileSync('docs/alerts.md', 'utf8'))
   const [functions, told, incidents, channels, confirm, webhook, quiet, act, rule, preview] =
     blocks as [string, ...string[]]
-  const shell = startShell({ TOKEN: alice.token })
+  const shell = startShell({ PORTREEVE_TOKEN: alice.token })
   const run = (block = 'false') =>
     shell.run(
       block

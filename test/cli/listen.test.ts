@@ -44,7 +44,7 @@ function listen(
   const all = {
     ...SURROUNDINGS,
     NO_COLOR: '1',
-    PORTREEVE_API_TOKEN: portreeve.alice.token,
+    PORTREEVE_TOKEN: portreeve.alice.token,
     ...env,
   }
   const child = spawn(process.execPath, [PROGRAM, 'listen', ...words, '--server', server], {
@@ -207,7 +207,7 @@ describe('portreeve listen', () => {
     })
     expect(await runInProcess(['listen', '0000000000', ...to], {})).toMatchObject({
       code: 2,
-      err: expect.stringContaining('PORTREEVE_API_TOKEN'),
+      err: expect.stringContaining('PORTREEVE_TOKEN'),
     })
     const named = ['listen', '0000000000', '--to', address().replace('//', '//me:hidden@')]
     const refused = await runInProcess(named, env)
@@ -216,7 +216,7 @@ describe('portreeve listen', () => {
       err: expect.stringContaining('must not have a name or password'),
     })
     expect(refused.out + refused.err).not.toContain('hidden')
-    const wrong = { PORTREEVE_API_TOKEN: 'prv_wrong' }
+    const wrong = { PORTREEVE_TOKEN: 'prv_wrong' }
     expect(await runInProcess(['listen', '0000000000', ...to], wrong)).toMatchObject({
       code: 1,
       err: expect.stringContaining('API token'),

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { CliCommand } from '../../src/cli/command.ts'
 import { ROOT } from '../../src/cli/commands.ts'
@@ -191,12 +192,15 @@ function parseExample(line: string): void {
 }
 
 describe('portreeve version', () => {
-  it('prints the version alone', async () => {
+  it('prints the version, and the commit of the checkout', async () => {
+    const git = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' })
+    const commit = git.status === 0 ? git.stdout.trim() : null
+    const out = commit === null ? `${VERSION}\n` : `${VERSION} (commit ${commit})\n`
     for (const word of ['version', '--version', '-v'])
-      expect(await runInProcess([word], {})).toEqual({ code: 0, out: `${VERSION}\n`, err: '' })
+      expect(await runInProcess([word], {})).toEqual({ code: 0, out, err: '' })
     expect(JSON.parse((await runInProcess(['version', '--json'], {})).out)).toEqual({
       success: true,
-      data: { version: VERSION },
+      data: { version: VERSION, commit },
     })
   })
 })

@@ -85,7 +85,19 @@ describe('portreeve serve', () => {
     expect(findings).toContainEqual({
       about: `port ${env['PORT']}`,
       state: 'good',
-      sentence: 'In use by a running service.',
+      sentence: `In use by this service (process ${service?.child.pid}).`,
+    })
+    expect(findings).toContainEqual({
+      about: 'BASE_URL',
+      state: 'good',
+      sentence: `http://localhost:${env['PORT']} responds.`,
+    })
+    const elsewhere = { ...broken(), BASE_URL: 'http://127.0.0.1:1' }
+    const { out: unreachable } = await runInProcess(['doctor', '--json'], elsewhere)
+    expect(JSON.parse(unreachable).data).toContainEqual({
+      about: 'BASE_URL',
+      state: 'doubtful',
+      sentence: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be reached .*the proxy\.$/),
     })
   })
 

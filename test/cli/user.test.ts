@@ -55,6 +55,13 @@ describe('portreeve user', () => {
     })
   })
 
+  it('names an empty standard input, as of docker exec without -i', async () => {
+    expect(await create(['--email', 'zoe@people.test'], '')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^Error: standard input is empty: .*need -i/),
+    })
+  })
+
   it('creates ordinary accounts with the default plan or the given one', async () => {
     expect((await create(['--email', 'bob@people.test'])).out).toBe(
       'Created account bob@people.test with plan starter.\n',

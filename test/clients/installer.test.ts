@@ -70,7 +70,8 @@ describe('the installer', { timeout: 90_000 }, () => {
   it('starts the timer where there is systemd, and stops it at the end', async () => {
     machine.run(['mkdir', '-p', '/run/systemd/system'])
     machine.write('/usr/local/bin/systemctl', '#!/bin/sh\necho "$*" >>/run/systemctl\n', 0o755)
-    const env = { PORTREEVE_KEY: KEY }
+    // An API token, which is no report token, is not taken for one.
+    const env = { PORTREEVE_KEY: KEY, PORTREEVE_TOKEN: `prv_${'x'.repeat(46)}` }
     const { status: code, stdout } = await install(['--yes'], { text: script(true), env })
     expect([code, stdout.includes(KEY)]).toEqual([0, false])
     expect(machine.mode('/etc/portreeve-client/key')).toBe('600')

@@ -20,7 +20,7 @@ it('behaves as docs/delisting.md documents, command by command', async () => {
     string,
     ...string[],
   ]
-  const shell = startShell({ TOKEN: place.alice, IP })
+  const shell = startShell({ PORTREEVE_TOKEN: place.alice, IP })
   const run = (block: string | undefined) => shell.run(block ?? 'false')
 
   await run(functions)

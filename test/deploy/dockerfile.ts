@@ -19,7 +19,7 @@ export function stagesOf(text: string): Stage[] {
   for (const line of lines) {
     const [, keyword = '', rest = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? []
     if (keyword === 'FROM') {
-      const [from = '', , name = ''] = rest.split(' ')
+      const [from = '', , name = ''] = rest.replace(/^--platform=\S+ /, '').split(' ')
       stages.push({ from, name, instructions: [], runs: [] })
     } else if (keyword === 'RUN') stages.at(-1)?.runs.push(rest)
     else if (keyword) stages.at(-1)?.instructions.push([keyword, rest])

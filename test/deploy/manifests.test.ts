@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Cluster } from '@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1'
 import { Ajv2019 } from 'ajv/dist/2019.js'
@@ -43,6 +43,17 @@ const podsOf = (selector: Record<string, string> = {}) =>
   )
 
 describe('the manifests for Kubernetes', () => {
+  it('are all in the base of Kustomize, whose image they use', () => {
+    const base = parse(readFileSync('deploy/kubernetes/kustomization.yaml', 'utf8')) as {
+      resources: string[]
+      images: { name: string; newTag: string }[]
+    }
+    const files = readdirSync('deploy/kubernetes').filter((file) => file !== 'kustomization.yaml')
+    expect(base.resources.toSorted()).toEqual(files.toSorted())
+    const used = new Set(deployments.map((deployment) => containerOf(deployment)?.image))
+    expect([...used]).toEqual(base.images.map(({ name, newTag }) => `${name}:${newTag}`))
+  })
+
   it('have the schemas of Kubernetes and of CloudNativePG', () => {
     expect(manifests.length).toBeGreaterThan(10)
     for (const manifest of manifests) {
@@ -114,9 +125,8 @@ describe('the manifests for Kubernetes', () => {
     for (const deployment of deployments) {
       const container = containerOf(deployment)
       const health = container?.ports?.find(({ name }) => name === 'health')?.containerPort
-      expect(readFileSync('deploy/Dockerfile', 'utf8')).toContain(
-        `METRICS_LISTEN=0.0.0.0:${health}`,
-      )
+      const [settings] = all('ConfigMap')
+      expect(settings?.data?.['METRICS_LISTEN']).toBe(`0.0.0.0:${health}`)
       const probes = [
         container?.startupProbe,
         container?.livenessProbe,
@@ -146,7 +156,15 @@ describe.each(['compose.yaml', 'compose.instances.yaml'])('%s', (file) => {
     const text = JSON.stringify(compose.composeSchema)
     const schema = JSON.parse(text, (key, value: unknown) =>
       ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
-    ) as object
+    ) as { definitions: { service: { properties: Record<string, object> } } }
+    // Newer than this draft of the schema: what Compose may do without, since 2.20 and 2.24.
+    const { properties } = schema.definitions.service
+    const required = { type: 'boolean' }
+    const closed = { type: 'object', additionalProperties: false }
+    const dependency = { ...closed, properties: { required, condition: { type: 'string' } } }
+    const settings = { ...closed, properties: { required, path: { type: 'string' } } }
+    properties['depends_on'] = { type: 'object', additionalProperties: dependency }
+    properties['env_file'] = { type: 'array', items: { anyOf: [settings, { type: 'string' }] } }
     const isValid = new Ajv2019({ strict: false, validateFormats: false }).compile(schema)
     expect([isValid(document), isValid.errors]).toEqual([true, null])
     expect(isValid({ services: { portreeve: { imagee: 'portreeve' } } })).toBe(false)

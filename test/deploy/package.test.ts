@@ -1,20 +1,25 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { unprivilegedUser } from '../../src/store/embedded/user.ts'
+import { copyTemplate } from '../../src/store/embedded/template.ts'
 import { VERSION } from '../../src/version.ts'
 import { freePort } from '../free-port.ts'
 import { stagesOf } from './dockerfile.ts'
@@ -40,7 +45,9 @@ const SOURCES = [
 
 let folder: string
 let installed: string
+let node: string
 let service: ChildProcess | undefined
+const isRoot = process.getuid?.() === 0
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'portreeve-package-'))
@@ -48,6 +55,9 @@ beforeAll(() => {
   const checkout = join(folder, 'checkout')
   installed = join(folder, 'opt/portreeve')
   mkdirSync(checkout)
+  mkdirSync(join(folder, 'data'), { mode: 0o755 })
+  node = join(folder, 'node')
+  copyFileSync(process.execPath, node)
   run(
     ROOT,
     `tar --create --exclude=dist --exclude=node_modules ${SOURCES.join(' ')} *.json .npmrc LICENSE | tar --extract --directory ${checkout}`,
@@ -57,7 +67,7 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true })
   run(checkout, 'npm pack --silent --pack-destination ../tmp')
   copyFileSync(join(ROOT, 'package-lock.json'), join(folder, 'tmp/package-lock.json'))
-  run(installed, stepsOf('package'))
+  run(installed, stepsOf('package').slice(0, 2).join('\n'))
 }, 300_000)
 afterAll(async () => {
   if (service?.exitCode === null) {
@@ -68,14 +78,15 @@ afterAll(async () => {
 })
 
 /**
- * The RUN of a stage of the Dockerfile, with the folders of the image in ours; the machine's npm
+ * Every RUN of a stage of the Dockerfile, with the folders of the image in ours; the machine's npm
  * cache stays.
  */
-function stepsOf(stage: string): string {
-  const [script = ''] =
-    stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).find(({ name }) => name === stage)?.runs ??
-    []
-  return script.replaceAll('/tmp/', `${folder}/tmp/`).replace('npm cache clean --force', 'true')
+function stepsOf(stage: string): string[] {
+  const { runs = [] } =
+    stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).find(({ name }) => name === stage) ?? {}
+  return runs.map((script) =>
+    script.replaceAll('/tmp/', `${folder}/tmp/`).replace('npm cache clean --force', 'true'),
+  )
 }
 
 function run(cwd: string, script: string): void {
@@ -87,12 +98,12 @@ function run(cwd: string, script: string): void {
   execFileSync('/bin/sh', ['-ec', script], { cwd, env, stdio: 'pipe' })
 }
 
-/** Starts it like the image: an unprivileged user with one writable folder for data. */
-async function start(port: number, metrics: number): Promise<ChildProcess> {
+/** A number without a name, as a container may run as. */
+const NAMELESS = 4242
+
+/** Runs a command like the image: an unprivileged user with one writable folder for data. */
+function start(words: string[], port: number, metrics: number): ChildProcess {
   const data = join(folder, 'data')
-  const node = join(folder, 'node')
-  mkdirSync(data)
-  copyFileSync(process.execPath, node)
   const env = {
     PATH: '/usr/bin:/bin',
     DATA_DIR: data,
@@ -100,10 +111,8 @@ async function start(port: number, metrics: number): Promise<ChildProcess> {
     SMTP_LISTEN: 'off',
     METRICS_LISTEN: `127.0.0.1:${metrics}`,
   }
-  const user = process.getuid?.() === 0 ? unprivilegedUser() : null
-  if (user) spawnSync('chown', [`${user.uid}:${user.gid}`, data])
-  const rights = user ? { uid: user.uid, gid: user.gid } : {}
-  return spawn(node, [join(installed, 'bin/portreeve.js'), 'serve'], {
+  const rights = isRoot ? { uid: NAMELESS, gid: NAMELESS } : {}
+  return spawn(node, [join(installed, 'bin/portreeve.js'), ...words], {
     cwd: data,
     env,
     ...rights,
@@ -162,12 +171,53 @@ describe('the package', () => {
     expect(packages.map(({ name }) => name)).not.toContain('vitest')
   })
 
+  it('gives each copy of its prepared database an identifier of its own', () => {
+    const template = join(installed, 'dist/database')
+    const identifiers = ['one', 'two'].map((name) => {
+      const copy = join(folder, name)
+      copyTemplate(copy, template)
+      const read = (file: string, offset: number) =>
+        readFileSync(join(copy, file)).readBigUInt64LE(offset)
+      expect(read('pg_wal/000000010000000000000001', 24)).toBe(read('global/pg_control', 0))
+      return read('global/pg_control', 0)
+    })
+    expect(new Set(identifiers).size).toBe(2)
+    const damaged = join(folder, 'two')
+    writeFileSync(join(damaged, 'global/pg_control'), 'x'.repeat(8_192))
+    expect(() => copyTemplate(join(folder, 'three'), damaged)).toThrow('no valid checksum')
+  })
+
+  it('refuses to start without a data file', async () => {
+    const file = join(installed, 'data/common-passwords.txt')
+    renameSync(file, `${file}.away`)
+    const refused = start(['serve'], await freePort(), await freePort())
+    const [output] = await Promise.all([textOf(refused.stderr as Readable), once(refused, 'exit')])
+    renameSync(`${file}.away`, file)
+    expect(refused.exitCode).toBe(1)
+    expect(output).toContain(
+      'This installation is incomplete: it lacks data/common-passwords.txt. Install Portreeve again.',
+    )
+  })
+
+  it.runIf(isRoot)('says whose folder it may not use, and how to change that', async () => {
+    const refused = start(['serve'], await freePort(), await freePort())
+    const [output] = await Promise.all([textOf(refused.stderr as Readable), once(refused, 'exit')])
+    expect(refused.exitCode).toBe(1)
+    const data = join(folder, 'data')
+    expect(output).toContain(
+      `Portreeve runs as user 4242:4242 and may not use ${data}, which belongs to 0:0. ` +
+        `Run chown -R 4242:4242 ${data} (of a container: on the host, with the path of the mounted folder), ` +
+        'or start Portreeve as the owner (--user 0:0).',
+    )
+    chownSync(data, NAMELESS, NAMELESS)
+  })
+
   it(
-    'starts from where it is installed, with its own database, and ends cleanly',
+    'starts from where it is installed, as a user without a name, with its own database, and ends cleanly',
     { timeout: 90_000 },
     async () => {
       const [port, metrics] = [await freePort(), await freePort()]
-      service = await start(port, metrics)
+      service = start(['serve'], port, metrics)
       for (const address of [metrics, port])
         await ready(`http://127.0.0.1:${address}/readyz`, service)
       const page = await fetch(`http://127.0.0.1:${port}/`)
@@ -176,6 +226,8 @@ describe('the package', () => {
         data: { version: string }
       }
       expect(facts.data.version).toBe(VERSION)
+      const health = start(['health'], port, metrics)
+      expect(await once(health, 'exit')).toEqual([0, null])
       service.kill('SIGTERM')
       expect(await once(service, 'exit')).toEqual([0, null])
     },

@@ -88,7 +88,7 @@ it('runs every command of docs/dmarc.md with its documented effect', async () =>
   const here = (block: string) =>
     block
       .replace('http://localhost:8080', portreeve.url)
-      .replace('TOKEN=prv_…', `TOKEN=${alice.token}`)
+      .replace('PORTREEVE_TOKEN=prv_…', `PORTREEVE_TOKEN=${alice.token}`)
       .replace('--port 2525', `--port ${smtpPort}`)
   const run = (block: string | undefined) => shell.run(here(block ?? 'false'))
   const reportsNow = () => run('api "$URL/api/v1/dmarc/domains/$ID/reports"')

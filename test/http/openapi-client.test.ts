@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService, type Person } from '../service.ts'
@@ -36,33 +37,30 @@ async function signIn(): Promise<string> {
     .join('; ')
 }
 
+const MODERN = ['--target', 'es2024', '--allowImportingTsExtensions', '--types', 'node']
+
+/** What the compiler says about a program; nothing if it is valid. */
+async function compile(options: string[], file: string, module = 'nodenext'): Promise<string> {
+  const compiler = ['node_modules/typescript/bin/tsc', '--ignoreConfig', ...MODERN]
+  const args = [...compiler, '--module', module, '--noEmit', ...options, file]
+  const { stdout } = await run(process.execPath, args).catch((error: { stdout: string }) => error)
+  return stdout
+}
+
 describe('a client generated from openapi.json', () => {
+  it('compiles when a generator writes a class for each tag', async () => {
+    const generator = fileURLToPath(import.meta.resolve('openapi-typescript-codegen/bin/index.js'))
+    const written = join(folder, 'classes')
+    await run(process.execPath, [generator, '--input', 'openapi.json', '--output', written])
+    const options = ['--strict', '--moduleResolution', 'bundler', '--lib', 'es2024,dom']
+    expect(await compile(options, join(written, 'index.ts'), 'esnext')).toBe('')
+  }, 60_000)
+
   it('compiles under strict, and makes the calls of the specification', async () => {
     const generator = join(PLACE, 'node_modules/openapi-typescript/bin/cli.js')
     await run(process.execPath, [generator, 'openapi.json', '-o', join(folder, 'schema.ts')])
-    const strict = [
-      '--strict',
-      '--noUncheckedIndexedAccess',
-      '--exactOptionalPropertyTypes',
-      '--noEmit',
-    ]
-    const modern = [
-      '--module',
-      'nodenext',
-      '--target',
-      'es2024',
-      '--allowImportingTsExtensions',
-      '--types',
-      'node',
-    ]
-    const compiled = await run(process.execPath, [
-      'node_modules/typescript/bin/tsc',
-      '--ignoreConfig',
-      ...strict,
-      ...modern,
-      join(folder, 'minimal-calls.ts'),
-    ]).catch((error: { stdout: string }) => error)
-    expect(compiled.stdout).toBe('')
+    const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes']
+    expect(await compile(strict, join(folder, 'minimal-calls.ts'))).toBe('')
 
     const program = [join(folder, 'minimal-calls.ts'), portreeve.url, alice.token, await signIn()]
     const { stdout } = await run(process.execPath, program)

@@ -119,11 +119,28 @@ describe('openapi.json', () => {
   it('describes the failure once, and references it in every route', () => {
     expect(JSON.stringify(document).split('A message for people.').length).toBe(2)
     const ref = { $ref: '#/components/responses/Failure' }
-    expect(document.paths['/api/v1/tokens']?.['get']?.responses).toMatchObject({
-      '4XX': ref,
-      '5XX': ref,
+    const temporary = { $ref: '#/components/responses/TemporaryFailure' }
+    expect(document.paths['/api/v1/tokens']?.['post']?.responses).toMatchObject({
+      400: ref,
+      401: ref,
+      403: ref,
+      409: ref,
+      429: temporary,
+      503: temporary,
+      default: ref,
     })
     expect(document.components.responses).toHaveProperty('Failure.content')
+    expect(document.components.responses).toHaveProperty([
+      'TemporaryFailure',
+      'headers',
+      'Retry-After',
+    ])
+  })
+
+  it('names no ranges of statuses, which some client generators cannot read', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    const statuses = new Set(operations.flatMap(({ responses }) => Object.keys(responses ?? {})))
+    expect([...statuses].filter((status) => !/^(?:[1-5]\d\d|default)$/.test(status))).toEqual([])
   })
 
   it('shows an example of every check', () => {

@@ -4,7 +4,7 @@ import { itAlone } from '../scaled/alone.ts'
 
 let portreeve: TestService
 beforeAll(async () => {
-  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
+  portreeve = await startTestService({ TRUSTED_PROXIES: 'localhost' })
 })
 afterAll(() => portreeve.stop())
 

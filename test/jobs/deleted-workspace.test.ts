@@ -164,7 +164,16 @@ beforeAll(async () => {
   const providerOrigins = new Map([
     ['https://api.abuseipdb.com', `http://127.0.0.1:${await sink('relay')}`],
   ])
-  const context = { config, log, db, pool, notifications, secretKey: SECRET_KEY, metrics: null }
+  const context = {
+    config,
+    trustedProxies: [],
+    log,
+    db,
+    pool,
+    notifications,
+    secretKey: SECRET_KEY,
+    metrics: null,
+  }
   const created = await createModules(
     { ...context, alertOrigins: undefined, providerOrigins },
     undo,

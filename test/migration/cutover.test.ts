@@ -252,7 +252,7 @@ describe('the cut-over of a domain', () => {
     await checked(id, { step: 'final_pass' })
     await fill(accountOn(from.port, users[1]), { INBOX: [{}] })
 
-    const env = { PORTREEVE_API_TOKEN: alice.token, NO_COLOR: '1' }
+    const env = { PORTREEVE_TOKEN: alice.token, NO_COLOR: '1' }
     const cli = (...words: string[]) =>
       runPortreeve(['cutover', ...words, '--server', portreeve.url], env)
     const shown = await cli('show', id)

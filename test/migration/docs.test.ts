@@ -62,7 +62,7 @@ describe('docs/migration.md', () => {
     })
     const shell = startShell(
       {
-        TOKEN: token,
+        PORTREEVE_TOKEN: token,
         DATA_DIR: folder,
         PORTREEVE_SOURCE_PASSWORD: 'secret',
         PORTREEVE_DESTINATION_PASSWORD: 'secret',

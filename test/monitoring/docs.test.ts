@@ -37,7 +37,7 @@ it('does what docs/monitoring.md says: first check, listing alert, delisting, re
     string,
     ...string[],
   ]
-  const shell = startShell({ TOKEN: portreeve.owner().token })
+  const shell = startShell({ PORTREEVE_TOKEN: portreeve.owner().token })
   const run = (block: string | undefined) =>
     shell.run((block ?? 'false').replace('http://localhost:8080', url))
   const mailed = (count: number) =>

@@ -393,6 +393,20 @@ async function rawAnswer(dns: DnsServer): Promise<Buffer> {
   return new Promise((resolve) => createUdp(dns)(query, (reply) => resolve(reply as Buffer)))
 }
 
+describe('a server with a name', () => {
+  it.each(['answer', 'truncated'] as const)('is found by the system (%s)', async (way) => {
+    const { port } = await dnsWith({ records, behaviours: { '*': way } })
+    const servers = [{ address: 'localhost', port }]
+    const answer = await resolverOf({ servers }).query('example.test', 'A')
+    expect(answer).toMatchObject({ status: 'NOERROR', server: `localhost:${port}` })
+  })
+  it('is a failure of the network where there is none', async () => {
+    const servers = [{ address: 'nothing.invalid', port: 53 }]
+    const answer = await resolverOf({ servers, timeoutMs: 5_000 }).query('example.test', 'A')
+    expect(answer).toMatchObject({ failure: 'NETWORK', server: 'nothing.invalid:53' })
+  })
+})
+
 describe('the servers of this machine', () => {
   it('are addresses with ports', () => {
     for (const { address, port } of systemServers()) {

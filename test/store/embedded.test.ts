@@ -234,6 +234,8 @@ describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
     }
     expect(knock()).toContain('EACCES')
     chmodSync(join(dataDir, 'postgres'), 0o755)
+    expect(knock()).toContain('EACCES')
+    chmodSync(join(dataDir, 'postgres/.s.PGSQL.5432'), 0o777)
     expect(knock()).toContain('authentication failed')
   })
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { canReceiveEmail } from '../../web/src/dmarc/domains/can-receive-email.ts'
 import { splitIntoBatches } from '../../web/src/dmarc/reports/batches.ts'
 import { daysParameterSince } from '../../web/src/dmarc/search.ts'
 import { describeDays, readinessTitle } from '../../web/src/dmarc/messages.ts'
@@ -66,19 +65,6 @@ describe('the readiness verdict', () => {
     expect(readinessTitle({ verdict: 'no-data', policy: 'quarantine' })).toBe(
       'No messages reported yet',
     )
-  })
-})
-
-describe('a report address', () => {
-  it('can receive email at a public name, but not at localhost or a bare IP address', () => {
-    const domains = [
-      'localhost',
-      '127.0.0.1',
-      '[::1]',
-      'reports.example.com',
-      'xn--bcher-kva.example',
-    ]
-    expect(domains.filter((domain) => canReceiveEmail(`ab12@${domain}`))).toEqual(domains.slice(3))
   })
 })
 

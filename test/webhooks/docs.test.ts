@@ -24,7 +24,7 @@ describe('docs/webhooks.md', () => {
     const page = readFileSync(PAGE, 'utf8')
     const script = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block).join('')
     const words = ['-eu', '-c', script.replaceAll('http://localhost:8080', portreeve.portreeve.url)]
-    const env = { PATH: process.env['PATH'], TOKEN: portreeve.alice.token }
+    const env = { PATH: process.env['PATH'], PORTREEVE_TOKEN: portreeve.alice.token }
     const { stdout } = await promisify(execFile)('/bin/bash', words, {
       cwd: folder,
       env,

@@ -1,4 +1,4 @@
-import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises'
+import { open, unlink, type FileHandle } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGunzip, createGzip } from 'node:zlib'
 import { Fault } from '../../errors.ts'
 import { createSlots } from '../../net/slots.ts'
+import { makeFolder } from '../../store/file.ts'
 import { HOUR_MS, MINUTE_MS } from '../../time.ts'
 
 /** Time limit for reading all rows of an account, in one transaction. */
@@ -90,7 +91,7 @@ export function createExportFiles(folder: string): ExportFiles {
 
 /** Opens a file and unlinks it, so that it disappears with the process, also after a crash. */
 async function openUnnamed(folder: string): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   const path = join(folder, randomUUID())
   const file = await open(path, 'wx+', 0o600)
   await unlink(path)

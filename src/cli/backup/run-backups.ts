@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { readConfig, type Config } from '../../config.ts'
+import { readConfig, requireSettings, type Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import { makeBaseNow } from '../../store/archive/base-now.ts'
 import { listAllBases, listSegments } from '../../store/archive/chain.ts'
@@ -19,6 +19,7 @@ const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
 /** @throws Fault `conflict` for a database that is not embedded */
 function openConfig(): Config {
+  requireSettings()
   const config = readConfig()
   if (config.DATABASE_URL) {
     throw new Fault(
@@ -32,7 +33,7 @@ function openConfig(): Config {
 /** @throws Fault `conflict` without an archive */
 async function requireArchive({ BACKUP_ARCHIVE }: Config): Promise<ObjectStore> {
   if (BACKUP_ARCHIVE) return openObjectStore(BACKUP_ARCHIVE)
-  const suggestion = 'set BACKUP_ARCHIVE in the environment or .env (docs/operations.md)'
+  const suggestion = 'set BACKUP_ARCHIVE in the settings of the service'
   throw new Fault('conflict', 'BACKUP_ARCHIVE is not set.', { suggestion })
 }
 

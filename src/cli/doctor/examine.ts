@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { findReading } from '../../abuse/abuse-mails/bounces/store.ts'
-import { readConfig, type Config } from '../../config.ts'
+import { currentInstallation, readConfig, requireSettings, type Config } from '../../config.ts'
 import { checkBackups } from '../../diagnostics/backups/check-backups.ts'
 import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
 import { checkBounces } from '../../diagnostics/health/check-bounces.ts'
@@ -9,6 +10,7 @@ import {
   doubtful,
   checkBlocklists,
   checkClock,
+  checkDate,
   checkResolver,
   good,
   type Finding,
@@ -23,11 +25,19 @@ import { openObjectStore } from '../../store/archive/open-store.ts'
 import { readStatus } from '../../store/archive/status.ts'
 import { databaseState, type Db } from '../../store/database.ts'
 import { databaseIn } from '../../store/embedded/upgrade.ts'
+import { listMissingFiles } from '../../data-files.ts'
 import { findKeyProblem } from '../../store/secret-key.ts'
 import { withDatabase } from '../database.ts'
 import { sanitizeForTerminal, pad, paint } from '../text.ts'
+import {
+  checkBaseUrl,
+  checkProxies,
+  checkReportDomain,
+  checkSmtpCertificate,
+} from './check-addresses.ts'
+import { checkPorts } from './check-ports.ts'
 
-type Examine = (config: Config, deps: CheckDeps) => Promise<Finding[]>
+type Examine = (config: Config, deps: CheckDeps) => Finding[] | Promise<Finding[]>
 
 /** Time limit for each check over the network. */
 const TIMEOUT_MS = 5_000
@@ -37,16 +47,30 @@ const EXAMINATIONS: Examine[] = [
   database,
   backups,
   async (_config, { resolver }) => [await checkResolver(resolver)],
+  ({ DATABASE_URL }, { resolver }) => (DATABASE_URL ? [] : checkDate(resolver)),
   (_config, { blocklists }) => checkBlocklists(blocklists),
-  ports,
+  checkPorts,
+  checkBaseUrl,
+  checkProxies,
+  checkSmtpCertificate,
+  checkReportDomain,
   relay,
 ]
 
 /** Examines every part of the installation. */
 export async function examineAll(): Promise<Finding[]> {
+  requireSettings()
   const config = readConfig()
+  const { file } = currentInstallation()
+  const of = file === null ? 'this environment' : file
+  const findings = [good('settings', `The settings of ${of} are valid.`)]
+  const missing = listMissingFiles()
+  if (missing.length > 0)
+    return [
+      ...findings,
+      bad('files', `This installation lacks ${missing.join(', ')}. Install it again.`),
+    ]
   const checks = createCheckServices(config, createLog('silent'))
-  const findings = [good('settings', 'All settings are valid.')]
   try {
     for (const examine of EXAMINATIONS) findings.push(...(await examine(config, checks.deps)))
   } finally {
@@ -62,24 +86,38 @@ export function findingLine({ about, state, sentence }: Finding): string {
   return `  ${MARKS[state]} ${pad(about, 10)}  ${sentence}`
 }
 
-async function dataFolder({ DATA_DIR }: Config): Promise<Finding[]> {
-  if (!existsSync(DATA_DIR))
-    return [good('data', `${DATA_DIR} will be created at the first start.`)]
+/** Free bytes below which the first start fails, or a running database soon stops. */
+const MIN_FREE_BYTES = 200e6
+const FEW_FREE_BYTES = 1e9
+
+function dataFolder({ DATA_DIR }: Config): Finding[] {
+  const isThere = existsSync(DATA_DIR)
+  const folder = isThere ? DATA_DIR : existingAbove(DATA_DIR)
   try {
-    accessSync(DATA_DIR, constants.R_OK | constants.W_OK)
+    if (isThere) accessSync(DATA_DIR, constants.R_OK)
+    requireWritable(folder)
   } catch (error) {
-    return [
-      bad(
-        'data',
-        `${DATA_DIR} is not accessible: ${messageOf(error)}. Make the user that runs Portreeve its owner, or set DATA_DIR.`,
-      ),
-    ]
+    const what = isThere ? `${DATA_DIR} is not usable` : `${DATA_DIR} cannot be created`
+    const how = 'Make the user that runs Portreeve its owner, or set DATA_DIR.'
+    return [bad('data', `${what}: ${messageOf(error)}. ${how}`)]
   }
-  const { bavail, bsize } = statfsSync(DATA_DIR)
-  const left = `${DATA_DIR} is writable, with ${((bavail * bsize) / 1e9).toFixed(1)} GB free.`
-  return [
-    bavail * bsize < 1e9 ? doubtful('data', `${left} Free some disk space.`) : good('data', left),
-  ]
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const state = isThere ? 'is writable' : 'will be created at the first start'
+  const text = `${DATA_DIR} ${state}, with ${(free / 1e9).toFixed(2)} GB free.`
+  if (free >= FEW_FREE_BYTES) return [good('data', text)]
+  const finding = free < MIN_FREE_BYTES ? bad : doubtful
+  return [finding('data', `${text} Free some disk space.`)]
+}
+
+function existingAbove(path: string): string {
+  const above = dirname(path)
+  return existsSync(above) ? above : existingAbove(above)
+}
+
+/** Tries it, because root may write anywhere but to some file systems. */
+function requireWritable(folder: string): void {
+  rmdirSync(mkdtempSync(join(folder, '.portreeve-doctor-')))
 }
 
 async function database({
@@ -117,7 +155,12 @@ async function backups(config: Config): Promise<Finding[]> {
   const { BACKUP_ARCHIVE, DATABASE_URL, DATA_DIR } = config
   if (DATABASE_URL || databaseIn(DATA_DIR) === null) return []
   if (!BACKUP_ARCHIVE)
-    return [doubtful('backups', 'No continuous backups. Set BACKUP_ARCHIVE (docs/operations.md).')]
+    return [
+      doubtful(
+        'backups',
+        'No continuous backups. Set BACKUP_ARCHIVE to a folder on another disk or a bucket.',
+      ),
+    ]
   try {
     const store = await openObjectStore(BACKUP_ARCHIVE)
     await store.listFolders()
@@ -125,23 +168,6 @@ async function backups(config: Config): Promise<Finding[]> {
   } catch (error) {
     return [bad('backups', `${messageOf(error)} Nothing is archived until then.`)]
   }
-}
-
-async function ports({ HOST, PORT, SMTP_LISTEN }: Config, deps: CheckDeps): Promise<Finding[]> {
-  const listeners = [{ address: HOST, port: PORT }, ...(SMTP_LISTEN ? [SMTP_LISTEN] : [])]
-  return Promise.all(listeners.map(({ address, port }) => portFinding(deps, address, port)))
-}
-
-async function portFinding(deps: CheckDeps, address: string, port: number): Promise<Finding> {
-  const about = `port ${port}`
-  const response = await firstLine(deps, address, port, 'GET /healthz HTTP/1.0\r\n\r\n').catch(
-    (error: unknown) => error,
-  )
-  if (typeof response === 'string' && /^(HTTP\/1\.\d 200|220 )/.test(response))
-    return good(about, 'In use by a running service.')
-  if (response instanceof Fault && response.code === 'upstream_unreachable')
-    return good(about, `Free on ${address}.`)
-  return doubtful(about, 'In use by another program. Stop it, or change the port in the settings.')
 }
 
 async function relay({ SMTP_URL }: Config, deps: CheckDeps): Promise<Finding[]> {

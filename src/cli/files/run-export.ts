@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { readConfig } from '../../config.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
 import { migrateMailbox } from '../../migration/engine/migrate.ts'
@@ -7,7 +7,7 @@ import { openDestination } from '../../migration/files/open-destination.ts'
 import { openStoreSession } from '../../migration/files/server/serve-store.ts'
 import { listFolderSizes } from '../../migration/folder-sizes.ts'
 import type { AdministratorMethod, SignIn } from '../../net/imap/connection/sign-in.ts'
-import { journalPath } from '../migrate/journal-path.ts'
+import { journalPath, stateFolder } from '../migrate/journal-path.ts'
 import { accountOfSide } from '../migrate/migrate-accounts.ts'
 import { report, tableOf } from '../migrate/migrate-report.ts'
 import { createBars } from '../migrate/progress-bars.ts'
@@ -54,7 +54,7 @@ type ExportDeps = { flags: ExportFlags; json: boolean; signal: AbortSignal }
 
 async function copy(root: string, account: SignIn, deps: ExportDeps): Promise<number> {
   const { flags, json, signal } = deps
-  const state = flags.state ?? join(readConfig().DATA_DIR, 'migrations')
+  const state = flags.state ?? stateFolder()
   const destination = filesAccount([root])
   const options = {
     prefix: flags.prefix,

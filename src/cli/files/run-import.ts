@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { readConfig } from '../../config.ts'
 import type { Arriving, MigrationNote } from '../../migration/engine/context.ts'
 import { openFileJournal } from '../../migration/engine/journal/file-journal.ts'
@@ -16,7 +16,7 @@ import {
 } from '../../migration/files/thread/source-thread.ts'
 import type { AdministratorMethod } from '../../net/imap/connection/sign-in.ts'
 import { UsageError } from '../command.ts'
-import { journalPath } from '../migrate/journal-path.ts'
+import { journalPath, stateFolder } from '../migrate/journal-path.ts'
 import { accountOfSide } from '../migrate/migrate-accounts.ts'
 import { report, tableOf } from '../migrate/migrate-report.ts'
 import { countText, createBars } from '../migrate/progress-bars.ts'
@@ -142,7 +142,7 @@ async function copy(
   roots: readonly string[],
   { flags, json, account, signal }: ImportDeps,
 ): Promise<number> {
-  const state = flags.state ?? join(readConfig().DATA_DIR, 'migrations')
+  const state = flags.state ?? stateFolder()
   const source = filesAccount(roots)
   const options = {
     prefix: flags.prefix,

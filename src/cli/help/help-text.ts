@@ -100,7 +100,7 @@ function footer(path: readonly CliCommand[], { subcommands, run }: CliCommand): 
   const line = lineOf(path)
   if (path.length === 1)
     return wrap(
-      `Run “${line} help <command>” for the flags and examples of a command, and “${line} help --man” for the manual. Settings come from the environment and .env: docs/configuration.md.`,
+      `Run “${line} help <command>” for the flags and examples of a command, and “${line} help --man” for the manual. Settings come from the environment, and from /etc/portreeve/portreeve.env or .env.`,
     )
   const [first] = subcommands
   return run || !first ? '' : wrap(`Run “${line} ${first.name} --help” for the flags of a command.`)

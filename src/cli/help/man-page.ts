@@ -23,7 +23,7 @@ const INTRODUCTION =
   'Portreeve is a self-hosted service for people who run mail and servers: checks of domains, certificates and blocklists, DMARC reports, monitoring, delisting, IMAP migration, attack reporting and webhook capture. The command “portreeve serve” runs the service; most other commands work without it.'
 
 const ENVIRONMENT =
-  'Settings come from the environment, or from a file .env in the working folder; the environment wins. NO_COLOR turns colours off.'
+  'Settings come from the environment, then from /etc/portreeve/portreeve.env, or without it from .env in the working folder. Every command has the settings of the service. PORTREEVE_ENV_FILE names another file. A checkout reads only its own .env. NO_COLOR turns colours off.'
 
 const EXIT_STATUS = [
   ['0', 'Success.'],
@@ -32,7 +32,11 @@ const EXIT_STATUS = [
 ] as const
 
 const FILES = [
-  ['.env', 'Settings, one NAME=value per line.'],
+  [
+    '/etc/portreeve/portreeve.env',
+    'Settings of the service and of all commands, one NAME=value per line.',
+  ],
+  ['.env', 'The same in the working folder or the checkout.'],
   ['DATA_DIR/secret.key', 'The key that encrypts stored passwords, unless SECRET_KEY is set.'],
   ['DATA_DIR/postgres', 'The embedded database.'],
 ] as const

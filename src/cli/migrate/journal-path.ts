@@ -1,8 +1,28 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { readConfig } from '../../config.ts'
 import type { MigrateOptions } from '../../migration/engine/options.ts'
 import type { SignIn } from '../../net/imap/connection/sign-in.ts'
+
+/**
+ * Folder for the state of migrations: in DATA_DIR, or in the working folder for a user who may not
+ * write to the data of the service.
+ */
+export function stateFolder(): string {
+  const { DATA_DIR } = readConfig()
+  return join(mayUse(DATA_DIR) ? DATA_DIR : resolve('data'), 'migrations')
+}
+
+function mayUse(folder: string): boolean {
+  if (!existsSync(folder)) return true
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /**
  * One file for each pair of accounts and each way of mapping between them.
@@ -11,7 +31,7 @@ import type { SignIn } from '../../net/imap/connection/sign-in.ts'
 export function journalPath(
   { source, destination }: { source: SignIn; destination: SignIn },
   { prefix, folderMap, specialUse }: MigrateOptions,
-  state = join(readConfig().DATA_DIR, 'migrations'),
+  state = stateFolder(),
   further: readonly unknown[] = [],
 ): string {
   const ends = [source, destination].map(

@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module'
 import { READY_MESSAGE, type RunningService } from '../../app.ts'
-import { readConfig, type Config } from '../../config.ts'
+import { readConfig, requireSettings, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
 import { VERSION } from '../../version.ts'
 import { limitHeapGrowth } from '../../heap-growth.ts'
@@ -15,6 +15,7 @@ import { createWelcome, welcomeBlock } from './welcome.ts'
  * @param json writes only the log, as JSON
  */
 export async function runService(json: boolean): Promise<number> {
+  requireSettings()
   const config = readConfig()
   const signals = handleSignals()
   if (!json && isText(config, process.stdout)) {

@@ -7,7 +7,7 @@ export const serveCommand = defineCommand({
   description: [
     'It runs until Ctrl-C, SIGTERM or SIGHUP. Running work then has 10 seconds to finish. Without DATABASE_URL, it starts an embedded PostgreSQL in DATA_DIR/postgres.',
     'At a terminal, it prints the address of the dashboard and, until an account exists, the link that creates the first one; then only warnings and errors. Elsewhere, as under systemd and in containers, it writes its log as JSON lines to standard output. LOG_FORMAT and LOG_LEVEL change that.',
-    'Settings come from the environment and .env: docs/configuration.md.',
+    'Settings come from the environment, and from /etc/portreeve/portreeve.env or .env.',
   ],
   flags: { json: { summary: 'write only the log, as JSON lines' } },
   examples: [

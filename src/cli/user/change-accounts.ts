@@ -183,8 +183,13 @@ const SCRIPT_EXAMPLE = `printf '%s\\n' "$PASSWORD" | portreeve user create --ema
 
 /** Reads the first line of standard input, or prompts twice at a terminal. */
 async function readPassword(isOnStdin: boolean): Promise<string> {
-  if (isOnStdin && !process.stdin.isTTY)
-    return (await consume.text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
+  if (isOnStdin && !process.stdin.isTTY) {
+    const [password = ''] = (await consume.text(process.stdin)).split(/\r?\n/, 1)
+    if (password !== '') return password
+    throw new UsageError(
+      'standard input is empty: pipe the password into the command. docker exec and kubectl exec need -i.',
+    )
+  }
   const password = await askNewPassword()
   if (password === null)
     throw new UsageError('missing password: give it on standard input with --password-stdin.')

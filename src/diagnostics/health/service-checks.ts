@@ -1,4 +1,5 @@
-import { endpointName, type Resolver } from '../../net/dns.ts'
+import { DAY_MS } from '../../time.ts'
+import { dataOf, endpointName, type Resolver } from '../../net/dns.ts'
 import type { Blocklists } from '../../protocols/dnsbl/blocklists.ts'
 import { checkResolverHealth } from '../blacklist.ts'
 
@@ -42,6 +43,27 @@ export async function checkBlocklists(blocklists: Blocklists): Promise<Finding[]
   const servers = blocklists.resolver.servers.map(endpointName).join(', ')
   const sentence = `No critical blocklist answers through ${servers}, so the resolver is the cause. Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.`
   return [bad('blacklists', sentence)]
+}
+
+/** Days that a resolver may keep the root zone: the expire field of its SOA record. */
+const ROOT_ZONE_DAYS = 7
+
+/**
+ * Compares the date with that of the root zone, which is published twice a day: its serial number
+ * is YYYYMMDDNN. A clock beside an embedded database has nothing else to be compared with.
+ */
+export async function checkDate(resolver: Resolver): Promise<Finding[]> {
+  const answer = await resolver.query('.', 'SOA', AbortSignal.timeout(RESOLVER_TIMEOUT_MS))
+  const [, year, month, day] =
+    /^(\d{4})(\d\d)(\d\d)\d\d$/.exec(`${dataOf(answer, 'SOA')[0]?.serial}`) ?? []
+  if (year === undefined) return []
+  const published = `${year}-${month}-${day}`
+  const days = (Date.now() - Date.parse(published)) / DAY_MS
+  if (days > -1 && days < ROOT_ZONE_DAYS + 1)
+    return [good('clock', 'The date agrees with that of the DNS root zone.')]
+  const today = new Date().toISOString().slice(0, 10)
+  const what = `The clock shows ${today}, but the DNS root zone is of ${published}.`
+  return [bad('clock', `${what} Turn on NTP, for example with “timedatectl set-ntp true”.`)]
 }
 
 export function checkClock(theirs: Date): Finding {

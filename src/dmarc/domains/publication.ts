@@ -7,7 +7,10 @@ import type { DnsQueries } from '../../protocols/dns-queries.ts'
 /** A domain's DMARC record in DNS, and the record to publish. */
 export type Publication = {
   name: string
-  /** The record to publish: the current one with the report address added, or a first one. */
+  /**
+   * The record to publish: the current one with the report address added, or a first one. Without a
+   * report address, it names none of this service.
+   */
   record: string
   /** The record at the domain itself; null if there is none or DNS did not respond. */
   published: string | null
@@ -31,7 +34,7 @@ export type Publication = {
  */
 export async function findPublication(
   domain: string,
-  reportEmail: string,
+  reportEmail: string | null,
   questions: DnsQueries,
 ): Promise<Publication> {
   const [discovery, destination] = await Promise.all([
@@ -59,10 +62,12 @@ function ownRecord({ domain, policyDomain, record }: DmarcDiscovery): DmarcRecor
 function recordFor(
   discovery: DmarcDiscovery,
   own: DmarcRecord | null,
-  reportEmail: string,
+  reportEmail: string | null,
 ): string {
+  const policy = { p: discovery.effectivePolicy ?? 'none' }
+  if (reportEmail === null) return own ? repairDmarc(own) : formatDmarc(policy)
   const ours = `mailto:${reportEmail}`
-  if (!own) return formatDmarc({ p: discovery.effectivePolicy ?? 'none', rua: ours })
+  if (!own) return formatDmarc({ ...policy, rua: ours })
   const usable = own.rua.filter(({ host }) => host !== null).map(({ uri }) => uri)
   const others = usable.filter((uri) => uri.toLowerCase() !== ours)
   return repairDmarc(own, { rua: [...others, ours].join(',') })
@@ -72,13 +77,14 @@ function recordFor(
  * Whether a record sends reports to this address. We chose the local part, so its case does not
  * matter.
  */
-export function sendsTo(record: DmarcRecord, reportEmail: string): boolean {
+export function sendsTo(record: DmarcRecord, reportEmail: string | null): boolean {
   return record.rua.some(({ uri }) => uri.toLowerCase() === `mailto:${reportEmail}`)
 }
 
 const CONSENT = 'v=DMARC1;'
 
-async function destinationOf(domain: string, reportEmail: string, questions: DnsQueries) {
+async function destinationOf(domain: string, reportEmail: string | null, questions: DnsQueries) {
+  if (reportEmail === null) return shownDestination(undefined)
   const record = parseDmarc(`v=DMARC1; p=none; rua=mailto:${reportEmail}`)
   const [found] = record ? await checkDestinations(domain, record, questions) : []
   return shownDestination(found)

@@ -27,7 +27,7 @@ type Verification = { row: DomainRow; problem: string | null }
 export async function verifyDomain(
   db: Db,
   row: DomainRow,
-  reportEmail: string,
+  reportEmail: string | null,
   questions: DnsQueries,
 ): Promise<Verification> {
   const verification = await checkProof(db, row, reportEmail, questions)
@@ -38,7 +38,7 @@ export async function verifyDomain(
 async function checkProof(
   db: Db,
   row: DomainRow,
-  reportEmail: string,
+  reportEmail: string | null,
   questions: DnsQueries,
 ): Promise<Verification> {
   const proof = await findProof(row, reportEmail, questions)
@@ -52,7 +52,11 @@ async function checkProof(
   }
   if (proof !== null) return { row: (await markProven(db, row.id, proof)) ?? row, problem: null }
   const { name, value } = challengeOf(row)
-  const problem = `Not verified yet: ${name} has no TXT record “${value}”, and the DMARC record does not send reports to ${reportEmail}. Publish one of the two.`
+  const missing = `Not verified yet: ${name} has no TXT record “${value}”`
+  const problem =
+    reportEmail === null
+      ? `${missing}. Publish it.`
+      : `${missing}, and the DMARC record does not send reports to ${reportEmail}. Publish one of the two.`
   return { row: (await markUnproven(db, row.id, PROOF_GRACE_DAYS)) ?? row, problem }
 }
 
@@ -62,7 +66,7 @@ async function checkProof(
  */
 async function findProof(
   row: DomainRow,
-  reportEmail: string,
+  reportEmail: string | null,
   questions: DnsQueries,
 ): Promise<VerifiedBy | null | 'unknown'> {
   const { name, value } = challengeOf(row)

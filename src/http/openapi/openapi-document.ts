@@ -4,7 +4,12 @@ import { operationIdOf } from './operation-id.ts'
 
 type Schema = Record<string, unknown>
 type Media = { schema?: Schema; [keyword: string]: unknown }
-type Response = { description?: string; content?: Record<string, Media>; $ref?: string }
+type Response = {
+  description?: string
+  headers?: Record<string, object>
+  content?: Record<string, Media>
+  $ref?: string
+}
 export type Parameter = {
   name: string
   in: string
@@ -44,15 +49,32 @@ export function completeDocument(document: Document, more: Paths = {}): void {
       shareSchemas(operations, schemas),
     ]),
   )
-  const failure = {
-    description: 'Failure',
+  const failure = (description: string, headers: object): Response => ({
+    description,
+    headers: { ...REQUEST_ID, ...headers },
     content: { 'application/json': { schema: shareSchemas(failureSchema(), schemas) } },
-  }
+  })
   document.components = {
     ...document.components,
     schemas: Object.fromEntries(sortByKey(schemas)),
-    responses: { Failure: failure },
+    responses: {
+      Failure: failure('Failure', {}),
+      TemporaryFailure: failure('Failure that a retry may overcome', RETRY_AFTER),
+    },
   }
+}
+
+const REQUEST_ID = {
+  'X-Request-Id': {
+    description: 'The ID of the request, which the log has too.',
+    schema: { type: 'string' },
+  },
+}
+const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'Seconds to wait before the same request.',
+    schema: { type: 'integer' },
+  },
 }
 
 /** The document does not depend on the order in which routes are registered. */
@@ -74,20 +96,55 @@ function complete(method: string, path: string, operation: Operation): void {
   for (const media of Object.values(operation.requestBody?.content ?? {})) {
     if (media.schema) media.schema = optionalWhereDefault(toDraft2020(media.schema))
   }
-  operation.responses = responsesOf(operation.responses)
+  operation.responses = responsesOf(operation.responses, failuresOf(method, path, operation))
 }
 
-/** Adds the shared failure response to every operation. */
-function responsesOf(given: Operation['responses'] = {}): Record<string, Response> {
+const FAILURE = { $ref: '#/components/responses/Failure' }
+const TEMPORARY_FAILURE = { $ref: '#/components/responses/TemporaryFailure' }
+
+/**
+ * The failures that follow from what an operation needs, and any other. Not as ranges such as
+ * `4XX`, for which some client generators write code that does not compile.
+ */
+function failuresOf(
+  method: string,
+  path: string,
+  { parameters = [], requestBody, security = [] }: Operation,
+): Record<string, Response> {
+  return {
+    ...((parameters.length > 0 || requestBody) && { 400: FAILURE }),
+    ...(security.length > 0 && { 401: FAILURE, 403: FAILURE }),
+    ...(path.includes('{') && { 404: FAILURE }),
+    ...(method !== 'get' && { 409: FAILURE }),
+    429: TEMPORARY_FAILURE,
+    503: TEMPORARY_FAILURE,
+    default: FAILURE,
+  }
+}
+
+/** Adds the shared failure responses to an operation, or its own for a range such as `4XX`. */
+function responsesOf(
+  given: Operation['responses'] = {},
+  failures: Record<string, Response>,
+): Record<string, Response> {
   const responses = Object.entries(given).filter(
     ([, { description }]) => description !== (Failure as { description?: string }).description,
   )
-  const failure = { $ref: '#/components/responses/Failure' }
   const normalized = responses.map(
     ([status, response]) => [status, normalizedResponse(response)] as const,
   )
-  return { '4XX': failure, '5XX': failure, ...Object.fromEntries(normalized) }
+  const { '4XX': client, '5XX': server, ...own } = Object.fromEntries(normalized)
+  const replaced = Object.entries(failures).map(([status, failure]) => {
+    const ofRange = status.startsWith('5') ? server : client
+    return [status, ofRange ? asFailure(ofRange) : failure] as const
+  })
+  return { ...Object.fromEntries(replaced), ...own }
 }
+
+const asFailure = ({ description, ...response }: Response): Response => ({
+  description: description === 'Success' ? 'Failure' : (description ?? 'Failure'),
+  ...response,
+})
 
 function normalizedResponse({ content = {}, description, ...response }: Response): Response {
   const kept = Object.entries(content).filter(([, { schema }]) => schema?.['type'] !== 'null')
@@ -109,13 +166,14 @@ function mapSchemas(value: unknown, change: (schema: Schema) => Schema): unknown
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, part]) => [
     key,
-    isData(key) ? part : mapSchemas(part, change),
+    isData(key, part) ? part : mapSchemas(part, change),
   ])
   return change(Object.fromEntries(entries) as Schema)
 }
 
-/** Whether a keyword holds data, not schemas. */
-function isData(key: string): boolean {
+/** Whether a keyword holds data, not schemas. The response `default` has a description. */
+function isData(key: string, part: unknown): boolean {
+  if (key === 'default' && part instanceof Object && 'description' in part) return false
   return ['example', 'examples', 'default', 'const', 'enum'].includes(key)
 }
 
@@ -144,10 +202,16 @@ function toDraft2020(schema: Schema): Schema {
       return { type: typeof one['enum'][0] === 'number' ? 'integer' : 'string', ...one }
     if (typeof one['pattern'] === 'string') return { ...one, pattern: plainPattern(one['pattern']) }
     if (one['type'] === 'object' && Array.isArray(one['anyOf'])) return alternativesOf(one)
+    if (typeof one['type'] === 'string' && Array.isArray(one['anyOf'])) return typedBranches(one)
     if (one['patternProperties'] && typeof one['patternProperties'] === 'object')
       return recordOf(one)
     return one
   }) as Schema
+}
+
+/** Some generators read no type beside alternatives, so that each needs its own. */
+function typedBranches({ anyOf, type, ...schema }: Schema): Schema {
+  return { ...schema, anyOf: (anyOf as Schema[]).map((branch) => ({ type, ...branch })) }
 }
 
 /** Fields of which one must be there: generators know that as alternatives that are whole. */

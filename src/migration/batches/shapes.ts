@@ -18,7 +18,6 @@ import { BatchSync, SyncRequest } from '../sync/shapes.ts'
 import { FIELDS } from './parse/columns.ts'
 import { FORMATS } from './parse/formats.ts'
 import { MAX_PASSWORD_CHARS, MAX_USER_CHARS } from './parse/read-side.ts'
-import { DELIMITERS } from './parse/split-lines.ts'
 import { MAILBOX_STATES } from './store.ts'
 
 const SideFields = {
@@ -179,7 +178,7 @@ const Address = Type.Object({
 /** A list as it was read, without passwords and without storing anything. */
 export const ReadList = Type.Object({
   format: Type.Enum([...FORMATS]),
-  delimiter: Type.Enum([...DELIMITERS]),
+  delimiter: Type.String({ description: 'A comma, a semicolon or a tab.' }),
   header: Nullable(Type.Array(Type.String())),
   sample: Type.Array(Type.String(), {
     description: 'The cells of the first line that is not a header; passwords are masked.',

@@ -3,7 +3,6 @@ import {
   closeSync,
   existsSync,
   fdatasync,
-  mkdirSync,
   openSync,
   readFileSync,
   truncateSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { giveToFolderOwner, makeFolder } from '../../store/file.ts'
 
 const makeDurable = promisify(fdatasync)
 
@@ -34,12 +34,13 @@ export function openUidIndex(state: string, root: string, folder: string): UidIn
     .update(JSON.stringify([root, folder]))
     .digest('hex')
   const path = join(state, 'files', `${name.slice(0, 32)}.uids`)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path), 0o700)
   const { uidValidity, uids, last, bytes } = load(path)
   const isNew = bytes === 0
   // The last line of a killed process may be incomplete.
   if (!isNew) truncateSync(path, bytes)
   const fd = openSync(path, 'a', 0o600)
+  giveToFolderOwner(path)
   const occurrences = new Map<string, number>()
   let uidNext = last + 1
   let unsaved = isNew ? [`${uidValidity}`] : []

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { giveToFolderOwner } from '../file.ts'
 
 /** The state of the archive, as the running service sees it. Times are ISO 8601. */
 export type ArchiveStatus = {
@@ -27,6 +28,7 @@ export function saveStatus(dataDir: string, status: ArchiveStatus): void {
   const file = fileOf(dataDir)
   // Written every few seconds: not durable, but complete.
   writeFileSync(`${file}.new`, `${JSON.stringify(status, null, 2)}\n`)
+  giveToFolderOwner(`${file}.new`)
   renameSync(`${file}.new`, file)
 }
 

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { Fault } from '../../errors.ts'
+import { giveToFolderOwner, makeFolder } from '../file.ts'
 
 /**
  * The folder of PostgreSQL’s programs, their major version, and the environment to start them with.
@@ -114,7 +115,7 @@ function linkInPlace(native: string, links: Link[]): boolean {
 }
 
 function linkInto(folder: string, native: string, links: Link[]): void {
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   for (const { source, target } of links)
     link(join(native, '..', source), join(folder, basename(target)))
 }
@@ -122,6 +123,7 @@ function linkInto(folder: string, native: string, links: Link[]): void {
 function link(source: string, path: string): void {
   try {
     symlinkSync(source, path)
+    giveToFolderOwner(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }

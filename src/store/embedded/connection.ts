@@ -3,7 +3,7 @@ import { chownSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../errors.ts'
 import { createFile } from '../file.ts'
-import { ourselves, type User } from './user.ts'
+import { ourselves, ownName, type User } from './user.ts'
 
 /** The address of the server, which only this user of the system can use. */
 export type ServerAddress = {
@@ -13,7 +13,7 @@ export type ServerAddress = {
   ident: string
   /** Contains the password, where one is needed. */
   passwordFile: string | null
-  url(role: string, database: string): string
+  url: (role: string, database: string) => string
 }
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, with the final zero. */
@@ -21,7 +21,7 @@ const MAX_SOCKET_PATH_BYTES = 103
 const SOCKET = '.s.PGSQL.5432'
 
 /**
- * Returns a Unix socket, on which the kernel authenticates the user; on Windows, a loopback port
+ * Returns a Unix socket, on which the kernel authenticates the user by name, or lets in its number; on Windows, a loopback port
  * and a password.
  * @param folder the data folder, which only the server’s user can read
  * @param user the user that the server runs as, or null for the current one
@@ -34,7 +34,7 @@ export function serverAddressOf(
 ): ServerAddress {
   return process.platform === 'win32'
     ? loopbackDoor(folder, named)
-    : socketDoor(socketFolder(folder, user))
+    : socketDoor(socketFolder(folder, user), user)
 }
 
 /** A short name that is unique per data folder. */
@@ -47,13 +47,18 @@ export function socketLock(folder: string, user: User | null): string {
   return join(process.platform === 'win32' ? folder : socketFolder(folder, user), `${SOCKET}.lock`)
 }
 
-function socketDoor(socket: string): ServerAddress {
+function socketDoor(socket: string, user: User | null): ServerAddress {
   return {
-    settings: ['listen_addresses=', `unix_socket_directories=${socket}`],
-    hba: 'local all all peer map=portreeve\n',
+    settings: [
+      'listen_addresses=',
+      `unix_socket_directories=${socket}`,
+      // Only its owner can connect, so that a user without a name needs no other authentication.
+      'unix_socket_permissions=0700',
+    ],
+    hba: `local all all ${ownName() === null ? 'trust' : 'peer map=portreeve'}\n`,
     // Root has every right here anyway, and must be able to stop a server of another user’s
-    // service.
-    ident: [...new Set([ourselves().name, 'root'])].flatMap(rolesOf).join(''),
+    // service. The service must be able to use a server that a command of root started.
+    ident: [...new Set([ourselves().name, user?.name ?? 'root', 'root'])].flatMap(rolesOf).join(''),
     passwordFile: null,
     url: (role, database) =>
       `postgres://${role}@localhost/${database}?host=${encodeURIComponent(socket)}`,

@@ -1,9 +1,8 @@
-import { accessSync, chownSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '../../errors.ts'
-import { createFile } from '../file.ts'
-import { isRoot } from './user.ts'
+import { createFile, makeFolder } from '../file.ts'
 
 /** Exclusive use of a database folder. It ends with the process, however that ends. */
 export type FolderLock = { release(): void }
@@ -21,10 +20,10 @@ const BUSY = 5
  */
 export function tryLockFolder(folder: string): FolderLock | null {
   const path = `${folder}.lock`
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   // Opening and closing the file here would end the locks that this process has on it.
   if (existsSync(path)) accessSync(path, constants.W_OK)
-  else if (createFile(path, '', 0o600)) giveToOwner(path)
+  else createFile(path, '', 0o600)
   const file = new DatabaseSync(path, { timeout: 0 })
   try {
     file.exec('pragma journal_mode = memory; begin exclusive')
@@ -34,13 +33,6 @@ export function tryLockFolder(folder: string): FolderLock | null {
     if ((error as { errcode?: number }).errcode === BUSY) return null
     throw error
   }
-}
-
-/** A command of root must not keep the service from its lock. */
-function giveToOwner(path: string): void {
-  if (!isRoot()) return
-  const { uid, gid } = statSync(dirname(path))
-  chownSync(path, uid, gid)
 }
 
 /** The folder is in use. */

@@ -13,10 +13,11 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Fault } from '../../errors.ts'
-import { syncFolder } from '../file.ts'
+import { ownerOfFolder, syncFolder } from '../file.ts'
 import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
 import { explainFailure } from './problem.ts'
-import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
+import { copyTemplate, hasTemplate } from './template.ts'
+import { isRoot, ourselves, ownName, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
 
 /**
  * Sorts by UTF-8 bytes, with Unicode’s case mapping: the same on every system and in every version.
@@ -30,12 +31,15 @@ const LOCALE = [
 
 /**
  * The user that the server runs as: null for the current one. For root it is the owner of the
- * folder, or an unprivileged user for a new folder.
+ * folder, or of the folder above it, or else an unprivileged user.
  * @throws Fault `unavailable` when another user owns the folder
  */
 export function serverUser(folder: string): User | null {
   const owner = existsSync(folder) ? statSync(folder) : null
-  if (isRoot()) return owner && owner.uid !== 0 ? userOf(owner.uid, owner.gid) : unprivilegedUser()
+  if (isRoot()) {
+    const user = owner && owner.uid !== 0 ? owner : ownerOfFolder(folder)
+    return user ? userOf(user.uid, user.gid) : unprivilegedUser()
+  }
   if (!owner || process.platform === 'win32' || owner.uid === ourselves().uid) return null
   const { name } = userOf(owner.uid, owner.gid)
   throw new Fault(
@@ -108,17 +112,21 @@ async function makeFolder(
 ): Promise<void> {
   const half = `${folder}.new-${process.pid}`
   mkdirSync(half, { mode: 0o700 })
-  if (user) chownSync(half, user.uid, user.gid)
   const password = passwordFile ? [`--pwfile=${passwordFile}`] : []
+  const isPrepared = hasTemplate()
   try {
-    await initdb([
-      '--username=postgres',
-      ...password,
-      ...LOCALE,
-      '--data-checksums',
-      '--no-sync',
-      '--no-instructions',
-    ])
+    if (isPrepared) copyTemplate(half)
+    else if (!user) requireName()
+    if (user) giveTo(user, half)
+    if (!isPrepared)
+      await initdb([
+        '--username=postgres',
+        ...password,
+        ...LOCALE,
+        '--data-checksums',
+        '--no-sync',
+        '--no-instructions',
+      ])
     await initdb(['--sync-only'])
     renameSync(half, folder)
   } catch (error) {
@@ -140,6 +148,15 @@ async function makeFolder(
     ])
     if (code !== 0) throw explainFailure('initdb', folder, output)
   }
+}
+
+/** initdb, unlike the server, does not run as a user without a name. */
+function requireName(): void {
+  if (process.platform === 'win32' || ownName() !== null) return
+  const sentence =
+    `PostgreSQL’s initdb needs a name for the user it runs as, and user ${process.getuid?.()} has none. ` +
+    'Give it one in /etc/passwd, or set DATABASE_URL.'
+  throw new Fault('unavailable', sentence)
 }
 
 /** Removes incomplete folders of killed processes. */

@@ -1,4 +1,5 @@
 import { Fault, type FaultCode } from '../../errors.ts'
+import { deniedSentence, readOnlySentence } from '../data-dir.ts'
 
 type Trouble = {
   pattern: RegExp
@@ -27,11 +28,14 @@ const TROUBLES: Trouble[] = [
       `The shipped PostgreSQL needs ${match[1]}, which this system lacks. Install it, or set DATABASE_URL to a PostgreSQL 15 or later.`,
   },
   {
-    pattern:
-      /permission denied|operation not permitted|read-only file system|no such file or directory, mkdir/i,
+    pattern: /read-only file system/i,
     code: 'unavailable',
-    sentence: (folder) =>
-      `${folder} cannot be written: it, and the folders above it, must let in the user that Portreeve runs as.`,
+    sentence: (folder) => readOnlySentence(folder),
+  },
+  {
+    pattern: /permission denied|operation not permitted|no such file or directory, mkdir/i,
+    code: 'unavailable',
+    sentence: (folder) => deniedSentence(folder),
   },
   {
     pattern: /Cannot allocate memory|could not (?:create|map) (?:anonymous )?shared memory/,

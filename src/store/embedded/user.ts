@@ -14,20 +14,18 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-/**
- * The user of this process.
- * @throws Fault `unavailable` for one without a name (a container’s random number), which
- *   PostgreSQL does not accept
- */
+/** The user of this process. Without a name, as in a container with another user, it is its number. */
 export function ourselves(): User {
+  const [uid, gid] = [process.getuid?.() ?? -1, process.getgid?.() ?? -1]
+  return { name: ownName() ?? String(uid), uid, gid }
+}
+
+/** The name of the user of this process; null for a number that the system has no name for. */
+export function ownName(): string | null {
   try {
-    const { username, uid, gid } = userInfo()
-    return { name: username, uid, gid }
-  } catch (cause) {
-    const sentence =
-      `PostgreSQL needs a name for the user it runs as, and user ${process.getuid?.()} has none. ` +
-      'Give it one in /etc/passwd, or set DATABASE_URL.'
-    throw new Fault('unavailable', sentence, { cause })
+    return userInfo().username
+  } catch {
+    return null
   }
 }
 

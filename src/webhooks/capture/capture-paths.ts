@@ -37,8 +37,10 @@ function operationOf(method: (typeof METHODS)[number]): Operation {
         description: 'The configured response',
         ...(method !== 'head' && { content: anything }),
       },
-      '4XX': textResult('The endpoint does not exist, or the request was rejected', method),
-      '5XX': textResult('The request could not be stored', method),
+      404: textResult('The endpoint does not exist', method),
+      429: textResult('Too many requests for the endpoint', method),
+      503: textResult('The request could not be stored', method),
+      default: textResult('The request was rejected', method),
     },
   }
 }

@@ -382,8 +382,8 @@ export const record = {
   changeAt: 'Change the TXT record at',
   to: 'to:',
   current: 'This is your current record with the address added. Current record:',
-  unreachableAddress: (address: string) => `${address} can’t receive email yet.`,
-  setReportDomain: 'Don’t publish the record until the operator of this Portreeve has set',
+  noReportAddress: 'This Portreeve can’t receive reports by email yet.',
+  setReportDomain: 'The operator must set',
   setReportDomainReason: 'to a domain that receives email. Until then, use files and mailboxes.',
   missingConsent: 'One more record is missing. Without it, receivers won’t send reports here.',
   publishConsent: (name: string) =>

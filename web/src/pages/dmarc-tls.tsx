@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { tlsReportsQuery, type TlsReport } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domains/domain-page.tsx'
+import { NoReportAddress } from '../dmarc/domains/record-instructions.tsx'
 import { domainPage, shared, tlsReports as messages } from '../dmarc/messages.ts'
 import { PeriodText } from '../dmarc/reports/period.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
@@ -42,6 +43,7 @@ export function Screen() {
 function NoReport({ id }: { id: string }) {
   const { data: domains } = useQuery(domainsQuery)
   const domain = domains?.find((each) => each.id === id)
+  if (domain?.reportEmail === null) return <NoReportAddress />
   return (
     <Stack>
       <p>

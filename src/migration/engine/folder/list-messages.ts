@@ -12,7 +12,6 @@ import {
 import { decodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'
 import { settledAll } from '../settled-all.ts'
-import type { OpenFolder } from './open-folder.ts'
 import { FolderStop } from '../stop.ts'
 
 /** The messages of the source, as far as their listing is known. */
@@ -87,17 +86,6 @@ export async function recount(
     uids.sort((a, b) => a - b)
     if (uids.length >= claimed || tries === ENGINE_LIMITS.maxListings) return { uids, claimed }
   }
-}
-
-/** Adds messages of this run that its first listing of the source omitted. */
-export function addOmitted(at: OpenFolder, uids: readonly number[]): void {
-  const now = uids.filter((uid) => uid < at.folderState.sourceUidNext)
-  const listed = new Set(at.uids)
-  const omitted = now.filter((uid) => !listed.has(uid))
-  if (omitted.length === 0) return
-  at.folderState.addOmitted(omitted)
-  at.uids = now
-  at.rows = null
 }
 
 /**

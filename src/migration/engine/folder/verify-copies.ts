@@ -21,13 +21,7 @@ import {
 import type { FolderState } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from '../stop.ts'
-import {
-  addOmitted,
-  listWhole,
-  requireReturned,
-  undecidable,
-  unlessRefused,
-} from './list-messages.ts'
+import { listWhole, requireReturned, undecidable, unlessRefused } from './list-messages.ts'
 
 type Noting = (note: MigrationNote) => void
 
@@ -239,6 +233,17 @@ async function failUnstored(
   }
   folderState.withoutUid = 0
   at.hasLostUids = false
+}
+
+/** Adds messages of this run that its first listing of the source omitted. */
+export function addOmitted(at: OpenFolder, uids: readonly number[]): void {
+  const now = uids.filter((uid) => uid < at.folderState.sourceUidNext)
+  const listed = new Set(at.uids)
+  const omitted = now.filter((uid) => !listed.has(uid))
+  if (omitted.length === 0) return
+  at.folderState.addOmitted(omitted)
+  at.uids = now
+  at.rows = null
 }
 
 /** A copy that is not there of a message that the source does not have either, any more. */

@@ -9,8 +9,8 @@ import { ENGINE_LIMITS } from '../../limits.ts'
 import { settledAll } from '../settled-all.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { FolderStop } from '../stop.ts'
-import { addOmitted, recount } from './list-messages.ts'
-import { areCopiesStored, verifyCopies } from './verify-copies.ts'
+import { recount } from './list-messages.ts'
+import { addOmitted, areCopiesStored, verifyCopies } from './verify-copies.ts'
 
 /**
  * Verifies that all messages are accounted for: true when they are, false when messages are left to

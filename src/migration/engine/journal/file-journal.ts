@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   fdatasync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -13,6 +12,7 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { Fault } from '../../../errors.ts'
+import { giveToFolderOwner, makeFolder } from '../../../store/file.ts'
 import { retryFailed } from './journal.ts'
 import { JournalContents, type JournalEntry } from './journal-contents.ts'
 import { createContentsJournal, type ContentsJournal } from './memory-journal.ts'
@@ -33,7 +33,7 @@ export function openFileJournal(
   path: string,
   { retry = false, isDry = false }: Opening = {},
 ): FileJournal {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path), 0o700)
   claim(`${path}.pid`)
   const contents = new JournalContents()
   for (const entry of entriesOf(path)) contents.apply(entry)
@@ -43,6 +43,7 @@ export function openFileJournal(
   }
   if (!isDry) rewrite(path, contents)
   const fd = openSync(path, 'a')
+  giveToFolderOwner(path)
 
   async function append(entry: JournalEntry): Promise<void> {
     if (isDry) return
@@ -74,6 +75,7 @@ function entriesOf(path: string): JournalEntry[] {
 function rewrite(path: string, contents: JournalContents): void {
   const lines = [...contents.entries()].map((entry) => `${JSON.stringify(entry)}\n`)
   writeFileSync(`${path}.new`, lines.join(''), { mode: 0o600, flush: true })
+  giveToFolderOwner(`${path}.new`)
   renameSync(`${path}.new`, path)
 }
 
@@ -86,6 +88,7 @@ function claim(path: string): void {
     )
   }
   writeFileSync(path, String(process.pid))
+  giveToFolderOwner(path)
 }
 
 function isAlive(pid: number): boolean {

@@ -159,7 +159,7 @@ function refusalOf(error: SignInError): Refusal {
 }
 
 function certificateFault(where: string, code: string, cause: Error): Fault {
-  const sentence = `The certificate of ${where} does not verify (${sanitise(code)}). If you trust the server all the same, set tlsVerify to false.`
+  const sentence = `The certificate of ${where} does not verify (${sanitise(code)}). If you trust the server all the same, accept it: tlsVerify false in the API, --no-verify on the command line.`
   return new Fault('upstream_unreachable', sentence, { cause })
 }
 

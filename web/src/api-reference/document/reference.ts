@@ -6,7 +6,7 @@ export type Access = 'public' | 'token' | 'session'
 /** One representation of a body. `type` is a media type. */
 export type Content = { type: string; schema: Schema; example?: unknown }
 
-/** A response that is described for this operation alone. `status` is `200` or `4XX`. */
+/** A response that is described for this operation alone. `status` is `200` or `default`. */
 export type Response = { status: string; description: string; contents: Content[] }
 
 export type Operation = {

@@ -3,11 +3,11 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { Muted, Stack } from '../../ui/layout/page.tsx'
 import type { PublishedDomain } from '../api.ts'
 import { record as messages, shared } from '../messages.ts'
-import { canReceiveEmail } from './can-receive-email.ts'
 
 /** The DMARC record to publish, and the problems that keep reports away. */
 export function RecordInstructions({ domain }: { domain: PublishedDomain }) {
   const { record, dns, reportEmail } = domain
+  if (reportEmail === null) return <NoReportAddress />
   if (dns.configured) {
     return (
       <Stack>
@@ -21,7 +21,6 @@ export function RecordInstructions({ domain }: { domain: PublishedDomain }) {
   }
   return (
     <Stack>
-      {!canReceiveEmail(reportEmail) && <UnreachableAddress address={reportEmail} />}
       <Notice tone={dns.configured === null ? 'unknown' : 'warn'}>
         <strong>
           {dns.configured === null ? messages.noAnswer : messages.notConfigured(reportEmail)}
@@ -42,10 +41,11 @@ export function RecordInstructions({ domain }: { domain: PublishedDomain }) {
   )
 }
 
-function UnreachableAddress({ address }: { address: string }) {
+/** Where no report can arrive by email, no record is proposed. */
+export function NoReportAddress() {
   return (
     <Notice tone="warn">
-      <strong>{messages.unreachableAddress(address)}</strong>
+      <strong>{messages.noReportAddress}</strong>
       <p>
         {messages.setReportDomain} <code>REPORT_DOMAIN</code> {messages.setReportDomainReason}
       </p>

@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest'
+import { followNames } from '../../src/net/named-networks.ts'
+import { cidr } from '../../src/setting-values.ts'
+
+describe('names among networks', () => {
+  it('stand for their present addresses, and for none where they have none', async () => {
+    const named = await followNames([cidr('192.0.2.0/24'), 'localhost', 'no.invalid'])
+    named.stop()
+    const texts = named.networks.map(([address, bits]) => `${address.toString()}/${bits}`)
+    expect(texts).toEqual(expect.arrayContaining(['192.0.2.0/24', '127.0.0.1/32']))
+    expect(texts.filter((text) => !/^(192.0.2.0|127|::1)/.test(text))).toEqual([])
+  })
+})
