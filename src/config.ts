@@ -668,9 +668,21 @@ export function readServiceUrl(): string {
 
 /** Completes paths of the guide in a text, such as `/docs/guide/scaling.html`, to URLs of this service. */
 export function withGuideUrls(message: string): string {
-  const { BASE_URL, PORT } = environment()
-  const base = BASE_URL?.trim() || `http://localhost:${PORT?.trim() || SETTINGS.PORT.default}`
-  return message.replaceAll(/(?<![\w/])\/docs\/guide\//g, `${base}/docs/guide/`)
+  return message.replaceAll(/(?<![\w/])\/docs\/guide\//g, () => `${likelyBaseUrl()}/docs/guide/`)
+}
+
+/** BASE_URL, also while other settings or their file are not valid: an error may be about these. */
+function likelyBaseUrl(): string {
+  const { BASE_URL, PORT } = environmentOrNone()
+  return BASE_URL?.trim() || `http://localhost:${PORT?.trim() || SETTINGS.PORT.default}`
+}
+
+function environmentOrNone(): Record<string, string | undefined> {
+  try {
+    return environment()
+  } catch {
+    return {}
+  }
 }
 
 /** Whether PORTREEVE_CONFIRM_DELETION allows the deletions of `portreeve imapsync`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { configurationPage } from '../scripts/configuration.ts'
-import { readConfig, SETTINGS } from '../src/config.ts'
+import { withGuideUrls, readConfig, SETTINGS } from '../src/config.ts'
 import { Fault } from '../src/errors.ts'
 
 function faultOf(env: Record<string, string>): Fault {
@@ -210,6 +210,15 @@ describe('the settings', () => {
   it('are never named like the file of another one', () => {
     const names = Object.keys(SETTINGS)
     expect(names.filter((name) => names.includes(`${name}_FILE`))).toEqual([])
+  })
+
+  it('complete addresses of the guide in messages, and leave other texts alone', () => {
+    expect(withGuideUrls('Set it (/docs/guide/scaling.html#capacity).')).toMatch(
+      /^Set it \(https?:\/\/[^/]+\/docs\/guide\/scaling\.html#capacity\)\.$/,
+    )
+    expect(withGuideUrls('https://x.example/docs/guide/a.html')).toBe(
+      'https://x.example/docs/guide/a.html',
+    )
   })
 
   it('match docs/configuration.md', async () => {

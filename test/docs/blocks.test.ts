@@ -33,7 +33,8 @@ const NOT_RUN: Record<string, string> = {
   'docs/containers.md': 'it needs a container engine: test/hard runs the image',
   'docs/operations.md': 'it changes a server: test/store runs backups and restores',
   'docs/cli.md': 'it installs completions and sends mail: test/cli runs the commands',
-  'docs/proxies.md': 'it configures proxies: test/deploy and test/http/proxies.test.ts run them',
+  'docs/moving.md': 'it moves an installation between machines: test/store runs the commands',
+  'docs/reverse-proxy.md': 'it configures proxies: test/http runs them',
 }
 
 const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })]

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../src/version.ts'
 
 /** Words that people write in README.md and docs/. */
-const MAX_WORDS = 36_000
+const MAX_WORDS = 37_000
 /** Words of a page: nobody reads more to do one thing. */
 const MAX_PAGE_WORDS = 900
 
