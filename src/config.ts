@@ -166,7 +166,7 @@ export const SETTINGS = {
     default: '',
     defaultText: '`http://localhost:PORT`',
     description:
-      'Public URL of the service. It can have a path, such as `https://example.com/portreeve` (docs/reverse-proxy.md).',
+      'Public URL of the service. It can have a path, such as `https://example.com/portreeve` (/docs/guide/reverse-proxy.html).',
     parse: optional(publicUrl),
   }),
   REPORTS_URL: setting({

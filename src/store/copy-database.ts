@@ -16,7 +16,7 @@ export type DatabasePlace = { dataDir: string } | { url: string }
 type CopyOptions = {
   log: Logger
   /** Called before the copy, with the size of the database in bytes. */
-  onStart(bytes: number): void
+  onStart: (bytes: number) => void
 } & CarryProgress
 
 /** The schemas of Portreeve’s tables: its own, and that of its job queue. */

@@ -130,7 +130,10 @@ async function explained<T>(dataDir: string, work: (folder: string) => Promise<T
 }
 
 function ownerOf(folder: string): Promise<OwnerKind | null> {
-  return findOwner(serverAddressOf(folder, serverUser(folder)).url('postgres', 'postgres'))
+  return findOwner(
+    serverAddressOf(folder, serverUser(folder)).url('postgres', 'postgres'),
+    DATABASE,
+  )
 }
 
 /** The lock is released when the server has stopped, or did not start, unless the caller has it. */
@@ -186,8 +189,8 @@ function keepRunning(site: Site, first: ClaimedServer, onEnd: () => void): Embed
 }
 
 function placeOf(folder: string): Pick<Embedded, 'url' | 'adminUrl' | 'folder'> {
-  const { url } = serverAddressOf(folder, serverUser(folder))
-  return { url: url(ROLE, DATABASE), adminUrl: url('postgres', 'postgres'), folder }
+  const address = serverAddressOf(folder, serverUser(folder))
+  return { url: address.url(ROLE, DATABASE), adminUrl: address.url('postgres', 'postgres'), folder }
 }
 
 async function prepareSite(options: Options): Promise<Site> {

@@ -93,7 +93,7 @@ export async function findKeyProblemAt(url: string, config: KeyConfig): Promise<
 
 const UNDEFINED_TABLE = '42P01'
 
-const LOST = 'If the key is lost, see “A lost key” in docs/operations.md.'
+const LOST = 'If the key is lost, see /docs/guide/operations.html#a-lost-key.'
 
 function describeMissing({ DATA_DIR }: KeyConfig): string {
   return (

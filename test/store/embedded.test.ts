@@ -162,6 +162,20 @@ describe('the PostgreSQL we ship', () => {
   })
 })
 
+describe('commands that start at the same instant', () => {
+  it('take turns, also where there is no database yet, and a service waits for them', async () => {
+    const command = async () => {
+      const embedded = await reachEmbedded({ dataDir, log })
+      const answer = await ask(embedded.url, 'select 1')
+      await embedded.stop()
+      return answer
+    }
+    const [service, ...answers] = await Promise.all([start(), command(), command(), command()])
+    expect(answers).toEqual([[1], [1], [1]])
+    expect(await ask(service.url, 'select 1')).toEqual([1])
+  })
+})
+
 describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
   it('runs under another user, who owns its folder', async () => {
     const { pid } = await start()

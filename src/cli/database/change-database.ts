@@ -65,12 +65,12 @@ function createProgress(write: (line: string) => void) {
   let copied = 0
   let last = performance.now()
   return {
-    onStart(bytes: number): void {
+    onStart: (bytes: number): void => {
       total = bytes
       write(`The database has ${megabytes(bytes)}, with its indexes.`)
     },
     onPhase: (phase: CarryPhase): void => write(PHASES[phase]),
-    onBytes(bytes: number): void {
+    onBytes: (bytes: number): void => {
       copied += bytes
       if (performance.now() - last < PROGRESS_MS) return
       last = performance.now()

@@ -50,16 +50,17 @@ export async function tryClaim(url: string, kind: OwnerKind = 'service'): Promis
 
 /**
  * Who has claimed the server at a URL: null while none listens, and while it is starting, stopping
- * or unclaimed.
+ * or unclaimed, or has not yet created its database.
  */
-export async function findOwner(url: string): Promise<OwnerKind | null> {
+export async function findOwner(url: string, database: string): Promise<OwnerKind | null> {
   const client = clientOf(url, 'portreeve')
   try {
     await client.connect()
     const { rows } = await client.query<{ name: string }>(
       `select application_name as name from pg_locks join pg_stat_activity using (pid)
-        where locktype = 'advisory' and granted and objsubid = 1 and (classid::int8 << 32) + objid::int8 = $1`,
-      [ADVISORY_LOCKS.embeddedOwner],
+        where locktype = 'advisory' and granted and objsubid = 1 and (classid::int8 << 32) + objid::int8 = $1
+          and exists (select from pg_database where datname = $2)`,
+      [ADVISORY_LOCKS.embeddedOwner, database],
     )
     const [owner] = rows
     if (!owner) return null
