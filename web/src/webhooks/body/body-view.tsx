@@ -19,9 +19,6 @@ import { body, request } from '../messages.ts'
 type Request = RequestDetails['request']
 type View = 'pretty' | 'form' | 'raw' | 'hex'
 
-/** Bytes of JSON that are coloured: a window with a million coloured pieces would freeze. */
-const COLOURED = 200_000
-
 /** The body in every view that fits its type, the most readable one first. */
 export function BodyView({ request: opened, download }: { request: Request; download: string }) {
   const [wanted, setWanted] = useState<View | null>(null)
@@ -53,10 +50,7 @@ export function BodyView({ request: opened, download }: { request: Request; down
 
 function viewsOf({ body: text, bodyEncoding, contentType }: Request, isForm: boolean): View[] {
   const isText = bodyEncoding === 'utf8'
-  const isJson =
-    isText &&
-    (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(text)) &&
-    text.length < COLOURED
+  const isJson = isText && (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(text))
   const views: (View | false)[] = [isJson && 'pretty', isForm && 'form', isText && 'raw', 'hex']
   return views.filter((view) => view !== false)
 }
