@@ -62,7 +62,9 @@ describe('a user with monitored hosts', () => {
     await page.getByRole('button', { name: 'Start monitoring' }).click()
     await page.getByText('Your host is listed.').waitFor()
     await page
-      .getByRole('row', { name: new RegExp(`${IP} outgoing mail Listed 2 listings, not listed on \\d+`) })
+      .getByRole('row', {
+        name: new RegExp(`${IP} outgoing mail Listed 2 listings, not listed on \\d+`),
+      })
       .waitFor()
   })
 

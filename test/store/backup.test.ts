@@ -101,7 +101,7 @@ describe('a backup', () => {
       code: 'conflict',
       message: expect.stringContaining('postgres.upgraded exists') as string,
     })
-    expect(readdirSync(target)).toEqual(['postgres.upgraded'])
+    expect(readdirSync(target)).toEqual(['postgres.lock', 'postgres.upgraded'])
   })
 
   it(
@@ -126,7 +126,7 @@ describe('a backup', () => {
         await expect(restore({ dataDir: target, log, file: bad })).rejects.toMatchObject({
           code: 'invalid_request',
         })
-        expect(readdirSync(target)).toEqual([])
+        expect(readdirSync(target)).toEqual(['postgres.lock'])
       }
       await expect(
         restore({ dataDir: target, log, file: join(folder, 'none') }),

@@ -119,7 +119,9 @@ describe('portreeve with another key', () => {
     const refused = await runPortreeve(['serve'], env)
     expect([refused.code, refused.err]).toEqual([
       1,
-      expect.stringMatching(/^Error: SECRET_KEY is not the key .* docs\/operations\.md\.\n$/),
+      expect.stringMatching(
+        /^Error: SECRET_KEY is not the key .* \S+operations\.html#a-lost-key\.\n$/,
+      ),
     ])
     const { out } = await runInProcess(['doctor'], { ...env, DNS_SERVERS: '127.0.0.1:1' })
     expect(out).toMatch(/✗ key +SECRET_KEY is not the key/)
