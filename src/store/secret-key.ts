@@ -147,15 +147,15 @@ type IsKnown = (secretKey: string) => Promise<boolean>
 async function readEvidence(db: Db, columns: EncryptedColumn[]): Promise<IsKnown | null> {
   const keys = await db.selectFrom('keptKey').selectAll().execute()
   const check = keys.find(({ name }) => name === CHECK)
-  const stored = check ? [check] : keys
-  if (stored.length > 0)
-    return async (key) =>
-      stored.some(({ name, sealed }) => tryDecrypt(sealed, key, storedKeyContext(name)) !== null)
+  const opensOne = (stored: typeof keys, key: string) =>
+    stored.some(({ name, sealed }) => tryDecrypt(sealed, key, storedKeyContext(name)) !== null)
+  if (check) return async (key) => opensOne([check], key)
   const tried: { column: EncryptedColumn; id: string; sealed: string }[] = []
   for (const column of columns)
     for (const row of await readPage(db, column, null, MAX_TRIED)) tried.push({ column, ...row })
-  if (tried.length === 0) return null
+  if (keys.length + tried.length === 0) return null
   return async (key) => {
+    if (opensOne(keys, key)) return true
     for (const { column, ...row } of tried)
       if ((await decryptWith(column, row, key)) !== null) return true
     return false

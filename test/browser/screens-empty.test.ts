@@ -15,7 +15,12 @@ beforeAll(async () => {
     records: { 'example.test A': ['192.0.2.10'], 'example.test NS': ['ns1.example.test'] },
   })
   const server = `127.0.0.1:${dns.port}`
-  portreeve = await startTestService({ DNS_SERVERS: server, DNSBL_SERVERS: server })
+  portreeve = await startTestService({
+    DNS_SERVERS: server,
+    DNSBL_SERVERS: server,
+    // Else no report address is proposed: no mail reaches localhost.
+    REPORT_DOMAIN: 'reports.example.net',
+  })
   browser = await sharedChromium()
 })
 afterAll(async () => {

@@ -23,25 +23,9 @@ import { copyTemplate } from '../../src/store/embedded/template.ts'
 import { VERSION } from '../../src/version.ts'
 import { freePort } from '../free-port.ts'
 import { stagesOf } from './dockerfile.ts'
+import { isInContext } from './dockerignore.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/**
- * Files needed to build. web/dist and dist are built separately, so that no other test loses its
- * own.
- */
-const SOURCES = [
-  'bin',
-  'clients',
-  'data',
-  'deploy',
-  'docs',
-  'man',
-  'scripts',
-  'src',
-  'web',
-  'CHANGELOG.md',
-  'README.md',
-]
 
 let folder: string
 let installed: string
@@ -58,10 +42,7 @@ beforeAll(() => {
   mkdirSync(join(folder, 'data'), { mode: 0o755 })
   node = join(folder, 'node')
   copyFileSync(process.execPath, node)
-  run(
-    ROOT,
-    `tar --create --exclude=dist --exclude=node_modules ${SOURCES.join(' ')} *.json .npmrc LICENSE | tar --extract --directory ${checkout}`,
-  )
+  copyContext(checkout)
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
   mkdirSync(join(folder, 'tmp'))
   mkdirSync(installed, { recursive: true })
@@ -87,6 +68,17 @@ function stepsOf(stage: string): string[] {
   return runs.map((script) =>
     script.replaceAll('/tmp/', `${folder}/tmp/`).replace('npm cache clean --force', 'true'),
   )
+}
+
+/** Copies what the build of the image has. It builds web/dist and dist, so that no other test loses its own. */
+function copyContext(checkout: string): void {
+  const ignored = readFileSync(join(ROOT, 'deploy/Dockerfile.dockerignore'), 'utf8')
+  const listed = ['ls-files', '--cached', '--others', '--exclude-standard']
+  const files = execFileSync('git', listed, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+  const needed = files.filter((file) => isInContext(ignored, file) && existsSync(join(ROOT, file)))
+  const list = join(folder, 'context')
+  writeFileSync(list, needed.join('\n'))
+  run(ROOT, `tar --create --files-from ${list} | tar --extract --directory ${checkout}`)
 }
 
 function run(cwd: string, script: string): void {

@@ -5,9 +5,9 @@ import { playFederation } from '../../../bench/abuse/federation.ts'
 import { ROOT } from '../../../src/version.ts'
 import { freshDatabase } from '../../database.ts'
 
-const page = readFileSync(join(ROOT, 'docs', 'federation.md'), 'utf8')
+const page = readFileSync(join(ROOT, 'bench/abuse/attacks.md'), 'utf8')
 /** The documented results: what was done, the score, and the state of the address. */
-const claims = [...page.matchAll(/^\| (.+?) +\| ([\d.]+), (\w+) +\|$/gm)].map(
+const claims = [...page.matchAll(/^\| ([^|]+?) +\| ([\d.]+), (\w+) +\|$/gm)].map(
   ([, what = '', score = '', state = '']) => ({ what, score: Number(score), state }),
 )
 
