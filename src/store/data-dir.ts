@@ -25,10 +25,9 @@ export function inDataDir<T>(dataDir: string, path: string, use: () => T): T {
  * @param path of a file or folder directly in DATA_DIR
  */
 export function deniedSentence(path: string): string {
-  // What root may not do, no change of owner makes possible.
-  if (process.geteuid?.() === 0)
-    return `${path} cannot be made or used. Set DATA_DIR to a folder on a disk.`
   const [user, { existing, owner }] = [`${process.getuid?.()}:${process.getgid?.()}`, nearest(path)]
+  // The owner is right.
+  if (user === owner) return `${path} cannot be made or used. Set DATA_DIR to a folder on a disk.`
   return (
     `Portreeve runs as user ${user} and may not use ${existing}, which belongs to ${owner}. ` +
     `Run chown -R ${user} ${nearest(dirname(path)).existing} (of a container: on the host, with the path of the mounted folder), ` +
