@@ -68,7 +68,7 @@ describe('one account against all others', () => {
     async (what) => {
       const load = await startLoad(place, {
         // Of the 100 that a workspace can have, over all attacks.
-        endpoints: 5,
+        endpoints: 4,
         pause: 40,
         connections: { captures: 3, reports: 2 },
         series: `beside-${(series += 1)}`,
