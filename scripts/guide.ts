@@ -1,4 +1,4 @@
-// `npm run guide -- FOLDER`: writes the guide as a website. `npm run build:web` writes it into
+// `npm run guide -- FOLDER`: writes the guide as a website. The build of the dashboard writes it into
 // web/dist/guide, from where the service serves it at /docs/guide.
 import {
   cpSync,
@@ -288,7 +288,7 @@ export async function writeGuide(folder: string, isService: boolean): Promise<vo
   for (const name of ['start.js', 'favicon.svg'])
     cpSync(join(ROOT, 'web/public', name), join(folder, name))
   for (const page of pages) write(page.url, documentOf(page, { pages, isService }))
-  // Generated lists of routes and files are found by their headings.
+  // Of the rest of the repository only what pages of docs/ link to, which is found from them.
   write(
     'search.json',
     JSON.stringify(
@@ -300,7 +300,9 @@ export async function writeGuide(folder: string, isService: boolean): Promise<vo
 
 if (import.meta.main) {
   const [folder] = process.argv.slice(2)
-  await (folder === undefined
-    ? writeGuide(join(ROOT, 'web/dist/guide'), true)
-    : writeGuide(resolve(folder), false))
+  if (folder === undefined) {
+    console.error('Usage: npm run guide -- FOLDER')
+    process.exit(1)
+  }
+  await writeGuide(resolve(folder), false)
 }

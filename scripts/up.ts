@@ -23,7 +23,8 @@ async function buildDashboard(): Promise<number> {
 }
 
 function dashboardIsStale(): boolean {
-  const built = join(ROOT, 'web', 'dist', 'index.html')
+  // Written last.
+  const built = join(ROOT, 'web', 'dist', 'guide', 'index.html')
   if (!existsSync(built)) return true
   const sources = globSync(
     [
@@ -31,6 +32,8 @@ function dashboardIsStale(): boolean {
       'web/*.*',
       'src/*/shapes.ts',
       'src/diagnostics/{verdict,messages}.ts',
+      'docs/**/*.md',
+      'scripts/guide.ts',
       'package-lock.json',
     ],
     {

@@ -4,6 +4,7 @@ import { defineConfig, type Plugin } from 'vite'
 import { CHUNKS } from './build/chunks.ts'
 import { compressFiles } from './build/compress.ts'
 import { screenFiles } from './build/screen-files.ts'
+import { writeGuide } from '../scripts/guide.ts'
 
 const page = (name: string) => join(import.meta.dirname, name)
 
@@ -11,7 +12,7 @@ const page = (name: string) => join(import.meta.dirname, name)
 const SERVICE = 'http://localhost:8080'
 
 export default defineConfig({
-  plugins: [react(), screenFiles(), compressed()],
+  plugins: [react(), screenFiles(), compressed(), guide()],
   // Scripts and style sheets name files relative to themselves, so that they work below any path.
   experimental: {
     renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
@@ -44,5 +45,18 @@ function compressed(): Plugin {
     name: 'compressed',
     apply: 'build',
     writeBundle: ({ dir = '' }) => compressFiles(dir),
+  }
+}
+
+/** Writes the guide beside the dashboard, which links to it. Last, as `npm run up` relies on. */
+function guide(): Plugin {
+  return {
+    name: 'guide',
+    apply: 'build',
+    writeBundle: {
+      order: 'post',
+      sequential: true,
+      handler: ({ dir = '' }) => writeGuide(join(dir, 'guide'), true),
+    },
   }
 }

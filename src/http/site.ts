@@ -56,9 +56,8 @@ const NOT_BUILT_TEXT =
 
 /**
  * Serves the built dashboard: its files, the API reference at `/docs`, the guide at `/docs/guide`,
- * and its page for every other
- * path that a browser navigates to, because the page knows which paths exist. Other unknown paths
- * get the JSON error. Call it after all other routes.
+ * and its page for every other path that a browser navigates to, because the page knows which paths
+ * exist. Other unknown paths get the JSON error. Call it after all other routes.
  * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to
  *   create it
  * @param basePath the path of BASE_URL, below which browsers find the files; empty at the root

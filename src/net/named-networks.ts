@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cidr, type Cidr } from '../setting-values.ts'
@@ -14,16 +15,20 @@ const LOOKUP_INTERVAL_MS = 2_000
 
 /**
  * Resolves names among networks with the resolver of the system, now and every 2 seconds. A name
- * without an address stands for no network.
+ * without an address stands for no network; while the resolver does not answer, it keeps its last
+ * addresses, because without them all clients would have the address of the proxy.
  */
 export async function followNames(settings: readonly (Cidr | string)[]): Promise<NamedNetworks> {
   const fixed = settings.filter((setting) => typeof setting !== 'string')
   const names = settings.filter((setting) => typeof setting === 'string')
   const networks: Cidr[] = []
   const stopping = new AbortController()
+  const known = new Map<string, Cidr[]>()
   const update = async () => {
-    const found = await Promise.all(names.map(addressesOf))
-    networks.splice(0, networks.length, ...fixed, ...found.flat())
+    await Promise.all(
+      names.map(async (name) => known.set(name, await addressesOf(name, known.get(name) ?? []))),
+    )
+    networks.splice(0, networks.length, ...fixed, ...[...known.values()].flat())
   }
   await update()
   if (names.length > 0) void keepUpdating(update, stopping.signal)
@@ -37,7 +42,16 @@ async function keepUpdating(update: () => Promise<void>, signal: AbortSignal): P
   }
 }
 
-async function addressesOf(name: string): Promise<Cidr[]> {
-  const found = await lookup(name, { all: true }).catch(() => [])
-  return found.map(({ address }) => cidr(address))
+/** @param before its addresses so far, which it keeps while the resolver does not answer */
+export async function addressesOf(
+  name: string,
+  before: Cidr[],
+  lookUp: (name: string, options: { all: true }) => Promise<LookupAddress[]> = lookup,
+): Promise<Cidr[]> {
+  try {
+    const found = await lookUp(name, { all: true })
+    return found.map(({ address }) => cidr(address))
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOTFOUND' ? [] : before
+  }
 }

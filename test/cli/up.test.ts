@@ -51,8 +51,9 @@ beforeAll(() => {
     .update(readFileSync(join(ROOT, 'package-lock.json')))
     .digest('hex')
   writeFileSync(join(packages, '.portreeve-lock'), lock)
-  mkdirSync(join(checkout, 'web', 'dist'), { recursive: true })
-  writeFileSync(join(checkout, 'web', 'dist', 'index.html'), '<!doctype html>')
+  mkdirSync(join(checkout, 'web', 'dist', 'guide'), { recursive: true })
+  for (const page of ['index.html', 'guide/index.html'])
+    writeFileSync(join(checkout, 'web', 'dist', page), '<!doctype html>')
 })
 // Of a test that failed, too.
 afterEach(async () => {

@@ -26,6 +26,7 @@ import { readStatus } from '../../store/archive/status.ts'
 import { databaseState, type Db } from '../../store/database.ts'
 import { databaseIn } from '../../store/embedded/upgrade.ts'
 import { listMissingFiles } from '../../data-files.ts'
+import { ENCRYPTED_COLUMNS } from '../../encrypted-columns.ts'
 import { findKeyProblem } from '../../store/secret-key.ts'
 import { withDatabase } from '../database.ts'
 import { sanitizeForTerminal, pad, paint } from '../text.ts'
@@ -147,7 +148,7 @@ async function database({
 
 /** Whether the configured key decrypts the secrets in the database. */
 async function secretKey(db: Db, config: Config): Promise<Finding[]> {
-  const problem = await findKeyProblem(db, config, [])
+  const problem = await findKeyProblem(db, config, ENCRYPTED_COLUMNS)
   return [problem === null ? good('key', 'It decrypts the stored secrets.') : bad('key', problem)]
 }
 
