@@ -1,11 +1,11 @@
 // Plays a hostile peer, and several, against the federation as the service runs it: pages are applied
 // to a database, and the product’s own code scores them. Run with: node bench/abuse/federation.ts
 import { randomUUID } from 'node:crypto'
-import { describeAddress } from '../../src/abuse/lookup/check.ts'
-import { createAbuseServices, type AbuseServices } from '../../src/abuse/create-services.ts'
-import { applyPage } from '../../src/abuse/federation/evidence/apply-page.ts'
-import type { EvidencePage } from '../../src/abuse/federation/protocol/shapes.ts'
-import { sweepDue } from '../../src/abuse/scoring/sweep.ts'
+import { describeAddress } from '../../src/abuse/lookup/check-address.ts'
+import { openAttackList, type AttackList } from '../../src/abuse/attack-list.ts'
+import { applyPage } from '../../src/exchange/federation/evidence/apply-page.ts'
+import type { EvidencePage } from '../../src/exchange/federation/protocol/shapes.ts'
+import { sweepDue } from '../../src/abuse/scoring/score-sweep.ts'
 import { SERVICES } from '../../src/abuse/services.ts'
 import { readSubject } from '../../src/abuse/subject.ts'
 import { createLog } from '../../src/log.ts'
@@ -47,8 +47,8 @@ async function openWorld(databaseUrl: string, isGrown: boolean, undo: AsyncDispo
   const url = 'http://simulation.test'
   const options = { db, pool, notifications, log, reportsUrl: url, baseUrl: url, systems }
   const secretKey = 'the key of the simulation, long enough'
-  const open = () => createAbuseServices({ ...options, secretKey, clock: () => now })
-  let services: AbuseServices = await open()
+  const open = () => openAttackList({ ...options, secretKey, clock: () => now })
+  let services: AttackList = await open()
   if (isGrown) {
     const names = Array.from({ length: ESTABLISHED }, (_, n) =>
       services.reporterOf(establishedAt(n)),

@@ -8,7 +8,7 @@ import type { Pool } from 'pg'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrate-schema.ts'
 
 /** Opens a migrated database on a server of its own; `undo` removes both. */
 export async function openBenchDatabase(

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { appeal } from '../../src/abuse/appeals/appeals.ts'
-import { describeAddress } from '../../src/abuse/lookup/check.ts'
-import { createAbuseServices, type AbuseServices } from '../../src/abuse/create-services.ts'
+import { describeAddress } from '../../src/abuse/lookup/check-address.ts'
+import { openAttackList, type AttackList } from '../../src/abuse/attack-list.ts'
 import {
   absorb,
   assess,
@@ -24,7 +24,7 @@ import { NO_SYSTEMS, readSystems, type Systems } from '../../src/abuse/reputatio
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrate-schema.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 
 const MINUTE = 60_000
@@ -209,10 +209,7 @@ function accused(
 }
 
 /** Attack reporting as the service runs it, without HTTP, on a database of its own. */
-async function openService(
-  clock: () => number,
-  undo: AsyncDisposableStack,
-): Promise<AbuseServices> {
+async function openService(clock: () => number, undo: AsyncDisposableStack): Promise<AttackList> {
   const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-simulate-'))
   undo.defer(() => rmSync(dataDir, { recursive: true }))
   const log = createLog('silent')
@@ -224,7 +221,7 @@ async function openService(
   const notifications = await openNotifications(embedded.url, log)
   undo.defer(() => notifications.close())
   const [secretKey, url] = ['the key of the simulation, long enough', 'http://simulation.test']
-  const services = await createAbuseServices({
+  const services = await openAttackList({
     db,
     pool,
     notifications,

@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
-import type { AbuseServices } from './create-services.ts'
+import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
+import type { AttackList } from './attack-list.ts'
 import { decide } from './appeals/appeals.ts'
-import { decideCandidate, readCandidates } from './candidates/candidates.ts'
-import { approveHold, findHold } from './export/store.ts'
+import { decideCandidate, readCandidates, type CandidateDeps } from './candidates/candidates.ts'
+import { approveHold, findHold } from './export/list-export.sql.ts'
 import { addRange, removeRange } from './ranges/ranges.ts'
-import { countRanges, listRanges, type RangeKind } from './ranges/store.ts'
-import { TAGS } from './tags.ts'
+import { countRanges, listRanges, type RangeKind } from './ranges/ranges.sql.ts'
+import { TAGS } from '../http/attack-tags.ts'
 import {
   Appeal,
   AppealPage,
@@ -23,7 +23,7 @@ import {
   Range,
   RangePage,
 } from './shapes.ts'
-import { countAppeals, listAppeals } from './appeals/store.ts'
+import { countAppeals, listAppeals } from './appeals/appeals.sql.ts'
 import { readSubject } from './subject.ts'
 
 const common = {
@@ -32,12 +32,12 @@ const common = {
 }
 const params = Type.Object({ id: Uuid })
 
-export function administratorRoutes(app: App, options: AbuseServices): void {
-  rangeRoutes(app, options, { path: 'whitelist', kinds: [...EXEMPTION_KINDS], body: NewExemption })
-  rangeRoutes(app, options, { path: 'sensors', kinds: ['sensor'], body: NewSensor })
-  appealRoutes(app, options)
-  candidateRoutes(app, options)
-  holdRoutes(app, options)
+export function administratorRoutes(app: App, list: AttackList): void {
+  rangeRoutes(app, list, { path: 'whitelist', kinds: [...EXEMPTION_KINDS], body: NewExemption })
+  rangeRoutes(app, list, { path: 'sensors', kinds: ['sensor'], body: NewSensor })
+  appealRoutes(app, list)
+  candidateRoutes(app, list)
+  holdRoutes(app, list)
 }
 
 type RangeRoutes = {
@@ -48,7 +48,7 @@ type RangeRoutes = {
 
 function rangeRoutes(
   app: App,
-  { db, ranges }: AbuseServices,
+  { db, ranges }: Pick<AttackList, 'db' | 'ranges'>,
   { path, kinds, body }: RangeRoutes,
 ): void {
   const noun = path === 'whitelist' ? 'allowlist' : 'sensors'
@@ -113,7 +113,7 @@ function rangeRoutes(
   )
 }
 
-function appealRoutes(app: App, { db, clock }: AbuseServices): void {
+function appealRoutes(app: App, { db, clock }: Pick<AttackList, 'db' | 'clock'>): void {
   app.get(
     '/api/v1/abuse/appeals',
     {
@@ -148,8 +148,11 @@ function appealRoutes(app: App, { db, clock }: AbuseServices): void {
   )
 }
 
-function candidateRoutes(app: App, options: AbuseServices): void {
-  const { clock, systems } = options
+function candidateRoutes(
+  app: App,
+  deps: CandidateDeps & Pick<AttackList, 'clock' | 'systems'>,
+): void {
+  const { clock, systems } = deps
   app.get(
     '/api/v1/abuse/candidates',
     {
@@ -161,7 +164,7 @@ function candidateRoutes(app: App, options: AbuseServices): void {
       },
     },
     async ({ query: { page, limit } }) => {
-      const { candidates, total } = await readCandidates(options, sliceOf({ page, limit }), clock())
+      const { candidates, total } = await readCandidates(deps, sliceOf({ page, limit }), clock())
       const networkTable = { source: systems.source, date: systems.date }
       return {
         success: true,
@@ -180,13 +183,13 @@ function candidateRoutes(app: App, options: AbuseServices): void {
       },
     },
     async ({ body: { ip, list } }) => {
-      await decideCandidate(options, { subject: readSubject(ip), list }, clock())
+      await decideCandidate(deps, { subject: readSubject(ip), list }, clock())
       return { success: true }
     },
   )
 }
 
-function holdRoutes(app: App, { db }: AbuseServices): void {
+function holdRoutes(app: App, { db }: Pick<AttackList, 'db'>): void {
   app.get(
     '/api/v1/abuse/export/hold',
     {

@@ -1,38 +1,13 @@
-import { sendMissingAs } from '../http/errors.ts'
-import { sendFailure as sendAbuseIpdbFailure } from './abuseipdb/failures.ts'
-import { sendFailure as sendLapiFailure } from './fleet/crowdsec/failures.ts'
 import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
-import { responses, Done, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, Success, Uuid } from '../http/http-schema.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { App } from '../http/server.ts'
-import type { Job } from '../jobs/job.ts'
-import type { Queue } from '../jobs/queue.ts'
+import type { App } from '../http/http-server.ts'
 import { administratorRoutes } from './admin-routes.ts'
-import type { AbuseOptions, AbuseServices } from './create-services.ts'
-import { agentRoutes } from './crowdsec/agent-routes.ts'
-import { notificationRoute } from './crowdsec/notification-route.ts'
-import { abuseIpdbRoutes } from './abuseipdb/routes.ts'
-import { mispRoutes } from './indicators/misp-routes.ts'
-import { sendFailure as sendTaxiiFailure, taxiiRoutes } from './indicators/taxii-routes.ts'
-import { peerRoutes } from './federation/peers/routes.ts'
-import { federationRoutes } from './federation/protocol/routes.ts'
-import { figureRoutes } from './fleet/figures/routes.ts'
-import { fleetRoutes } from './fleet/routes.ts'
-import { fleetExportRoute } from './fleet/export/route.ts'
-import { crowdsecRoutes } from './fleet/crowdsec/routes.ts'
-import { followerRoutes } from './fleet/feed/routes.ts'
-import { optOutRoutes } from './abuse-mails/opt-out-routes.ts'
-import { abuseMailAdministrationRoutes, abuseMailRoutes } from './abuse-mails/routes.ts'
-import type { AbuseMailDeps } from './abuse-mails/send-mails.ts'
-import { feedAdministrationRoutes, feedListRoute } from './public-feeds/routes.ts'
-import { relayRoutes } from './relays/routes.ts'
-import type { RelayDeps } from './relays/send-due.ts'
-import { installerRoutes } from './installer/installer-routes.ts'
-import { TAGS } from './tags.ts'
+import { TAGS } from '../http/attack-tags.ts'
 import { appeal } from './appeals/appeals.ts'
-import { describeAddress } from './lookup/check.ts'
-import { exportRoute } from './export/route.ts'
+import { describeAddress, type LookupDeps } from './lookup/check-address.ts'
+import { exportRoute } from './export/list-export-route.ts'
 import { attackReportRoutes } from './intake/report-routes.ts'
 import {
   Appeal,
@@ -51,65 +26,35 @@ import {
 } from './shapes.ts'
 import { SERVICE_LIST } from './lookup/stats.ts'
 import { readSubject } from './subject.ts'
-import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
-import { watchedNetworkRoutes } from './watched-networks/routes.ts'
-
-/** The work that routes start or test. */
-export type AbuseWork = {
-  updateFeeds: Job
-  checkNetworks: Job
-  relays: RelayDeps
-  mails: AbuseMailDeps
-}
+import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/report-tokens.ts'
+import type { PublicFeeds } from '../public-feeds/public-feeds.ts'
+import type { AttackList } from './attack-list.ts'
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(
-  services: AbuseServices,
-  { reportsUrl }: Pick<AbuseOptions, 'reportsUrl'>,
-  { updateFeeds, checkNetworks, relays, mails }: AbuseWork,
-): Routes<{ queue: Pick<Queue, 'enqueue'> }> {
+  list: AttackList,
+  publicFeeds: Pick<PublicFeeds, 'find'>,
+): Routes<object> {
   return {
     public(app) {
-      attackReportRoutes(app, services)
-      lookupRoutes(app, services)
-      exportRoute(app, services)
-      tokenMetricsRoute(app, services)
-      appealRoute(app, services)
-      installerRoutes(app, { reportsUrl })
-      optOutRoutes(app, mails)
-      followerRoutes(app, services.fleets)
-      crowdsecRoutes(app, services.fleets, services.reportTokens)
-      sendMissingAs(app, '/v1', sendLapiFailure)
-      abuseIpdbRoutes(app, services)
-      sendMissingAs(app, '/api/v2', sendAbuseIpdbFailure)
-      mispRoutes(app, services)
-      taxiiRoutes(app, services)
-      sendMissingAs(app, '/taxii2', sendTaxiiFailure)
-      fleetExportRoute(app, services.fleets)
-      figureRoutes(app, services.fleets)
-      notificationRoute(app, services)
-      agentRoutes(app, services)
-      federationRoutes(app, services.federation)
+      attackReportRoutes(app, list)
+      lookupRoutes(app, { ...list, publicFeeds })
+      exportRoute(app, list)
+      tokenMetricsRoute(app, list)
+      appealRoute(app, list)
     },
-    account(app, { queue }) {
-      tokenRoutes(app, services)
-      fleetRoutes(app, services.fleets)
-      feedListRoute(app, services)
-      relayRoutes(app, relays)
-      abuseMailRoutes(app, mails)
-      watchedNetworkRoutes(app, services, { queue, checkNetworks })
-    },
-    administrator(app, { queue }) {
-      administratorRoutes(app, services)
-      abuseMailAdministrationRoutes(app, mails)
-      feedAdministrationRoutes(app, services, { queue, updateFeeds })
-      peerRoutes(app, services.federation)
-    },
+    account: (app) => tokenRoutes(app, list),
+    administrator: (app) => administratorRoutes(app, list),
   }
 }
 
-function lookupRoutes(app: App, abuse: AbuseServices): void {
-  const { lookup, stats, attackMap, publicFeeds, clock } = abuse
+type LookupRouteDeps = LookupDeps &
+  Pick<AttackList, 'lookup' | 'stats' | 'attackMap' | 'clock'> & {
+    publicFeeds: Pick<PublicFeeds, 'find'>
+  }
+
+function lookupRoutes(app: App, deps: LookupRouteDeps): void {
+  const { lookup, stats, attackMap, publicFeeds, clock } = deps
   app.get(
     '/api/v1/abuse/report',
     {
@@ -135,7 +80,7 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
     },
     async ({ query }) => {
       const subject = readSubject(query.ip)
-      const described = describeAddress(subject, await lookup(subject.key), abuse, clock())
+      const described = describeAddress(subject, await lookup(subject.key), deps, clock())
       return { success: true, data: { ...described, publicFeeds: publicFeeds.find(subject.key) } }
     },
   )
@@ -170,7 +115,7 @@ function lookupRoutes(app: App, abuse: AbuseServices): void {
   )
 }
 
-function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
+function tokenMetricsRoute(app: App, { db, clock }: Pick<AttackList, 'db' | 'clock'>): void {
   app.get(
     '/api/v1/abuse/tokens/:token',
     {
@@ -189,7 +134,7 @@ function tokenMetricsRoute(app: App, { db, clock }: AbuseServices): void {
   )
 }
 
-function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
+function tokenRoutes(app: App, { db, clock }: Pick<AttackList, 'db' | 'clock'>): void {
   app.post(
     '/api/v1/abuse/tokens',
     {
@@ -242,7 +187,10 @@ function tokenRoutes(app: App, { db, clock }: AbuseServices): void {
   )
 }
 
-function appealRoute(app: App, { db, reporterOf, clock }: AbuseServices): void {
+function appealRoute(
+  app: App,
+  { db, reporterOf, clock }: Pick<AttackList, 'db' | 'reporterOf' | 'clock'>,
+): void {
   app.post(
     '/api/v1/abuse/appeals',
     {

@@ -8,14 +8,14 @@ import {
   Success,
   Timestamp,
   Uuid,
-} from '../http/schema.ts'
+} from '../http/http-schema.ts'
 import { SHOWN_NAME } from '../http/shown-name.ts'
-import { FORMAT_NAMES } from './export/formats.ts'
-import { FeedListing } from './public-feeds/shapes.ts'
+import { FORMAT_NAMES } from './export/export-formats.ts'
+import { FeedListing } from '../public-feeds/shapes.ts'
 import { ATTACK_CATEGORIES } from './services.ts'
-import { TOKEN_PATTERN } from './tokens/tokens.ts'
+import { TOKEN_PATTERN } from './tokens/report-tokens.ts'
 
-export const STATES = [
+const STATES = [
   'none',
   'observed',
   'watchlist',
@@ -24,7 +24,7 @@ export const STATES = [
   'expired',
   'whitelisted',
 ] as const
-export const CONFIDENCES = ['none', 'low', 'medium', 'high', 'very-high'] as const
+const CONFIDENCES = ['none', 'low', 'medium', 'high', 'very-high'] as const
 
 const Ip = Type.String({
   maxLength: MAX_LENGTH.address,
@@ -184,74 +184,75 @@ export const CheckQuery = Type.Object({
   }),
 })
 
-export const CheckAnswer = Success(
-  Type.Object(
-    {
-      ip: Type.String(),
-      network: Type.String({
-        description: 'The scored network: the address, or the /64 of an IPv6 address.',
-      }),
-      listed: Type.Boolean(),
-      listingState: ListingState,
-      score: Score,
-      confidenceLevel: ConfidenceLevel,
-      totalReports: Count,
-      distinctReporters: Type.Integer({
-        description: 'Networks (/24, /48) whose evidence counts, up to 200.',
-      }),
-      firstReportedAt: Nullable(Timestamp),
-      lastReportedAt: Nullable(Timestamp),
-      services: ServiceCounts,
-      evidence: Type.Array(
-        Type.Object({
-          service: Type.String(),
-          port: Nullable(Type.Integer()),
-          count: Type.Integer({ description: 'Events.' }),
-          at: Timestamp,
-          reporter: Type.String({
-            description: 'A pseudonym that is valid for this address only.',
-          }),
+/** The public information on an address. */
+export const AddressReports = Type.Object(
+  {
+    ip: Type.String(),
+    network: Type.String({
+      description: 'The scored network: the address, or the /64 of an IPv6 address.',
+    }),
+    listed: Type.Boolean(),
+    listingState: ListingState,
+    score: Score,
+    confidenceLevel: ConfidenceLevel,
+    totalReports: Count,
+    distinctReporters: Type.Integer({
+      description: 'Networks (/24, /48) whose evidence counts, up to 200.',
+    }),
+    firstReportedAt: Nullable(Timestamp),
+    lastReportedAt: Nullable(Timestamp),
+    services: ServiceCounts,
+    evidence: Type.Array(
+      Type.Object({
+        service: Type.String(),
+        port: Nullable(Type.Integer()),
+        count: Type.Integer({ description: 'Events.' }),
+        at: Timestamp,
+        reporter: Type.String({
+          description: 'A pseudonym that is valid for this address only.',
         }),
-        { description: 'One item per network and service. Times are rounded to hours.' },
-      ),
-      publicFeeds: Type.Array(FeedListing, {
-        description: 'Entries of enabled public feeds. They do not affect the score.',
       }),
-      peers: Type.Array(
-        Type.Object({
-          name: Type.String(),
-          networks: Type.Integer({ description: 'As many as the peer names.' }),
-          services: Type.Array(Type.String()),
-          lastReportedAt: Timestamp,
-        }),
-        {
-          description:
-            'Other installations that report the address. Each counts as one network at most.',
-        },
-      ),
-    },
-    {
-      examples: [
-        {
-          ip: IP,
-          network: IP,
-          listed: false,
-          listingState: 'watchlist',
-          score: 21.2,
-          confidenceLevel: 'low',
-          totalReports: 1,
-          distinctReporters: 1,
-          firstReportedAt: MOMENT,
-          lastReportedAt: MOMENT,
-          services: [{ service: 'ssh', count: 1 }],
-          evidence: [{ service: 'ssh', port: 22, count: 5, at: MOMENT, reporter: 'q3vT1xLk' }],
-          publicFeeds: [],
-          peers: [],
-        },
-      ],
-    },
-  ),
+      { description: 'One item per network and service. Times are rounded to hours.' },
+    ),
+    publicFeeds: Type.Array(FeedListing, {
+      description: 'Entries of enabled public feeds. They do not affect the score.',
+    }),
+    peers: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        networks: Type.Integer({ description: 'As many as the peer names.' }),
+        services: Type.Array(Type.String()),
+        lastReportedAt: Timestamp,
+      }),
+      {
+        description:
+          'Other installations that report the address. Each counts as one network at most.',
+      },
+    ),
+  },
+  {
+    examples: [
+      {
+        ip: IP,
+        network: IP,
+        listed: false,
+        listingState: 'watchlist',
+        score: 21.2,
+        confidenceLevel: 'low',
+        totalReports: 1,
+        distinctReporters: 1,
+        firstReportedAt: MOMENT,
+        lastReportedAt: MOMENT,
+        services: [{ service: 'ssh', count: 1 }],
+        evidence: [{ service: 'ssh', port: 22, count: 5, at: MOMENT, reporter: 'q3vT1xLk' }],
+        publicFeeds: [],
+        peers: [],
+      },
+    ],
+  },
 )
+
+export const CheckAnswer = Success(AddressReports)
 
 export const StatsAnswer = Success(
   Type.Object({

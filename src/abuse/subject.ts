@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { Fault } from '../errors.ts'
 import { classify, parseAddress, type Reach } from '../net/address.ts'
+import { networkOf } from '../protocols/networks/read-network.ts'
 
 /** The address a report is about. */
 export type Subject = {
@@ -32,6 +33,16 @@ export function readSubject(text: string): Subject {
     : { ip, key: networkOf(parsed, 64), neighbourhood: networkOf(parsed, 48) }
 }
 
+/** Parses an address as `readSubject` does; null for one that cannot be reported. */
+export function findSubject(text: string): Subject | null {
+  try {
+    return readSubject(text)
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
 /**
  * `::8.8.8.8` and its like: of all that end in an IPv4 address only a mapped one, in any spelling
  * (RFC 4291, 2.5.5.2), means that address.
@@ -48,14 +59,6 @@ function reachOf(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
   const reach = classify(address.toString())
   if (!reach.public || address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST)) return reach
   return { public: false, why: 'an IPv4 address written as IPv6' }
-}
-
-/** The network around an address, as `address/bits`. */
-export function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string {
-  const bytes = address
-    .toByteArray()
-    .map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - index * 8))))
-  return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`
 }
 
 function refuse(text: string, message: string): Fault {

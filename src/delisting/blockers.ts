@@ -1,5 +1,5 @@
 import { isGenericName, type ReverseDns } from '../protocols/networks/reverse-dns.ts'
-import type { Answer, RemovalPlan } from './steps/plan.ts'
+import type { Answer, RemovalPlan } from './steps/plan-steps.ts'
 
 /**
  * Lists about reverse DNS or dynamic ranges require a name that is not generated from the address.

@@ -5,8 +5,8 @@ import { classify, parseAddress } from '../net/address.ts'
 import type { Listing } from '../protocols/dnsbl/blocklists.ts'
 import { sweepAddress } from '../protocols/dnsbl/sweep-address.ts'
 import { notifyChange } from '../store/changes.ts'
-import { notPursued, planSteps } from './steps/plan.ts'
-import { insertSteps } from './steps/store.ts'
+import { notPursued, planSteps } from './steps/plan-steps.ts'
+import { insertSteps } from './steps/delisting-steps.sql.ts'
 import { addMs } from './steps/timing.ts'
 import { DAY_MS } from '../time.ts'
 import {
@@ -16,8 +16,8 @@ import {
   insertProcess,
   lockWorkspace,
   type NewProcess,
-} from './store.ts'
-import type { SchedulerDeps } from './scheduler.ts'
+} from './delistings.sql.ts'
+import type { SchedulerDeps } from './delisting-scheduler.ts'
 
 export type CreateDeps = SchedulerDeps & { queue: Queue; job: Job }
 

@@ -5,7 +5,7 @@ import { createDnsQueries } from '../protocols/dns-queries.ts'
 import type { ReverseDns } from '../protocols/networks/reverse-dns.ts'
 
 /** Further evidence for a mail server whose HELO name is confirmed by its reverse DNS. */
-export type ServerEvidence = {
+type ServerEvidence = {
   /** The result of SPF for that name and address, in the terms of RFC 8601. */
   spf: string
   /**

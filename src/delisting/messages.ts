@@ -1,7 +1,7 @@
 import { describeConfirmation } from './requests/letter.ts'
 import { isNotRequested, type StepEvent, type StepState } from './steps/state-machine.ts'
-import type { Answer } from './steps/plan.ts'
-import type { StepRow } from './steps/store.ts'
+import type { Answer } from './steps/plan-steps.ts'
+import type { StepRow } from './steps/delisting-steps.sql.ts'
 import { MAX_ATTEMPTS } from './steps/timing.ts'
 
 /** The next action and who does it, in one or two sentences. */

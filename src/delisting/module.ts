@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { closeIncident } from '../alerts/incidents/store.ts'
+import { closeIncident } from '../alerts/incidents.sql.ts'
 import type { Config } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -8,9 +8,12 @@ import { isMonitored } from '../monitoring/blocklists/is-monitored.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { DB } from '../store/tables.ts'
-import { delistingJob } from './jobs.ts'
+import { futureTimestampsOf } from '../store/due-rows.ts'
+import { delistingJob } from './delisting-jobs.ts'
 import { delistingRoutes } from './routes.ts'
 import type { RaiseAlert, NotifyDeps } from './notify.ts'
+import { listDelistingsOf } from './delistings.sql.ts'
+import { DUE_STEPS } from './steps/delisting-steps.sql.ts'
 
 export type DelistingOptions = {
   db: Kysely<DB>
@@ -44,6 +47,10 @@ export function createDelistingModule({
   const job = delistingJob(deps)
   return {
     jobs: [job],
+    /** The latest delistings of addresses, newest first. */
+    delistingsOf: (workspaceId: string, addresses: { first: string; last: string }) =>
+      listDelistingsOf(rest.db, workspaceId, addresses),
+    futureTimestamps: futureTimestampsOf(DUE_STEPS, { clock: 'service' }),
     routes: {
       account: (app, { queue }) => delistingRoutes(app, { ...deps, queue, job }),
     } satisfies Routes<{ queue: Queue }>,

@@ -2,8 +2,13 @@ import type { Kysely } from 'kysely'
 import type { NewAlert } from '../alerts/raise.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import { claimUnnotified, listSteps, listUnnotified, type StepRow } from './steps/store.ts'
-import type { ProcessRow } from './store.ts'
+import {
+  claimUnnotified,
+  listSteps,
+  listUnnotified,
+  type StepRow,
+} from './steps/delisting-steps.sql.ts'
+import type { ProcessRow } from './delistings.sql.ts'
 import { describeNextStep } from './messages.ts'
 
 /** Raises an alert for a workspace, once per key, in the caller’s transaction. */

@@ -1,21 +1,22 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf } from '../http/auth.ts'
-import { responses, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
+import { responses, paginationOf, sliceOf, Success, Uuid } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
 import { canonical } from '../net/address.ts'
-import { performAction, type Action, type CauseAndFix } from './actions.ts'
+import { explain, performAction, type Action, type CauseAndFix } from './delisting-actions.ts'
 import { createProcess, type CreateDeps } from './create-process.ts'
 import {
   Confirmation,
   DelistingProcess,
+  Explanation,
   NewProcess,
   ProcessPage,
   ProcessQuery,
   ProcessWithHistory,
 } from './shapes.ts'
-import { countProcesses, findProcess, listProcesses } from './store.ts'
-import { presentProcesses, presentWithHistory } from './view.ts'
+import { countProcesses, findProcess, listProcesses } from './delistings.sql.ts'
+import { presentProcesses, presentWithHistory } from './delisting-view.ts'
 
 const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
@@ -24,6 +25,7 @@ const stepParams = Type.Object({ id: Uuid, stepId: Uuid })
 /** `/api/v1/delisting…`: remove an address from blocklists, step by step. */
 export function delistingRoutes(app: App, deps: CreateDeps): void {
   processRoutes(app, deps)
+  explanationRoute(app, deps)
   actionRoutes(app, deps)
 }
 
@@ -94,6 +96,33 @@ function processRoutes(app: App, deps: CreateDeps): void {
         await found(deps, callerOf(request).workspaceId, request.params.id),
       ),
     }),
+  )
+}
+
+/** Cause and fix of the whole delisting. */
+function explanationRoute(app: App, deps: CreateDeps): void {
+  app.patch(
+    '/api/v1/delisting/:id',
+    {
+      schema: {
+        summary: 'Change cause and fix',
+        description:
+          'They are quoted in the text for each list. No email is sent: confirm each list that takes one. A delisting that has ended returns 409.',
+        tags,
+        params,
+        body: Explanation,
+        response: responses(Success(ProcessWithHistory)),
+      },
+    },
+    async (request) => {
+      const { workspaceId } = callerOf(request)
+      const { id } = request.params
+      await explain(deps, { workspaceId, id }, request.body)
+      return {
+        success: true,
+        data: await presentWithHistory(deps.db, await found(deps, workspaceId, id)),
+      }
+    },
   )
 }
 

@@ -8,11 +8,11 @@ import {
   Timestamp,
   Uuid,
   OrderOf,
-} from '../http/schema.ts'
-import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
+} from '../http/http-schema.ts'
+import { LIST_CATEGORIES } from '../protocols/dnsbl/blocklist-catalogue.ts'
 import { NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
 import { METHODS } from './steps/methods.ts'
-import { PROCESS_ORDERS, PROCESS_STATUSES } from './store.ts'
+import { PROCESS_ORDERS, PROCESS_STATUSES } from './delistings.sql.ts'
 
 /**
  * Text without control characters, except line breaks and tabs: PostgreSQL does not store NUL, and
@@ -41,6 +41,17 @@ export const NewProcess = Type.Object(
         fix: 'Password changed on 20 November.',
       },
     ],
+  },
+)
+
+export const Explanation = Type.Object(
+  {
+    cause: Type.Optional(Words),
+    fix: Type.Optional(Words),
+  },
+  {
+    minProperties: 1,
+    examples: [{ cause: 'An open relay.', fix: 'Closed on 20 November.' }],
   },
 )
 
@@ -174,6 +185,7 @@ export const ProcessPage = Type.Object({
 
 nameComponents({
   NewDelisting: NewProcess,
+  DelistingExplanation: Explanation,
   StepConfirmation: Confirmation,
   DelistingStep,
   DelistingProcess,

@@ -15,7 +15,7 @@ export type SignedRequest = { method: string; url: string; headers: Record<strin
 export type SignedResponse = { status: number; headers: Record<string, string>; body: string }
 
 /** The parameters of a signature. */
-export type SignatureParameters = { keyId: string; created: number; nonce: string }
+type SignatureParameters = { keyId: string; created: number; nonce: string }
 
 /** What a signature is: valid, absent, by another key, or wrong. */
 export type Verification =
@@ -75,6 +75,25 @@ export async function signRequest(
   const fields = [...REQUEST_FIELDS, ...Object.keys(request.headers)]
   const { headers } = await httpbis.signMessage({ ...configOf(key, now), fields }, request)
   return headers
+}
+
+/** A request whose target is signed as it is sent. */
+type SignedTarget = { method: string; url: string; headers: Record<string, string> }
+
+/**
+ * Signs a request (RFC 9421) with its method, its whole target and the named headers.
+ * @param label tells its signature from others of the request
+ * @returns the values of `Signature-Input` and `Signature`
+ */
+export async function signTarget(
+  key: SigningKey,
+  request: SignedTarget,
+  { label, now }: { label: string; now: number },
+): Promise<{ input: string; signature: string }> {
+  const fields = ['@method', '@target-uri', ...Object.keys(request.headers)]
+  const config = { ...configOf(key, now), name: label, fields }
+  const { headers } = await httpbis.signMessage(config, request)
+  return { input: headers['Signature-Input'] ?? '', signature: headers['Signature'] ?? '' }
 }
 
 /**
@@ -180,4 +199,6 @@ function verifierOf(publicKey: string) {
   return { id: fingerprintOf(publicKey), algs: [ALGORITHM], verify: createVerifier(key, ALGORITHM) }
 }
 
-const digestOf = (body: string) => `sha-256=:${createHash('sha256').update(body).digest('base64')}:`
+/** The value of `Content-Digest` (RFC 9530). */
+export const digestOf = (body: string | Buffer) =>
+  `sha-256=:${createHash('sha256').update(body).digest('base64')}:`

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { clipText } from '../clip-text.ts'
 
 /** What a registry says about a domain (RFC 9083). */
 export type Registration = {
@@ -67,7 +68,7 @@ function registrarOf(entities: unknown[]): string | null {
     .find(({ roles = [] }) => roles.includes('registrar'))
   if (!registrar) return null
   const name = fullNameOf(registrar.vcardArray) ?? registrar.handle
-  return name === undefined ? null : clean(name) || null
+  return name === undefined ? null : clipText(name, MAX_NAME_CHARACTERS) || null
 }
 
 /** RFC 7095: `["vcard", [["fn", {}, "text", "Example Inc."], …]]`. */
@@ -79,13 +80,4 @@ function fullNameOf(card: unknown[] | undefined): string | undefined {
     if (name === 'fn' && typeof value === 'string' && value !== '') return value
   }
   return undefined
-}
-
-/** Text from outside: on one line, and short. */
-function clean(text: string): string {
-  return text
-    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, MAX_NAME_CHARACTERS)
-    .toWellFormed()
 }

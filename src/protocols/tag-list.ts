@@ -26,7 +26,7 @@ export const DKIM_TAGS: TagGrammar = { name: /^[A-Za-z]\w*$/, isSpaced: true, is
 /** RFC 8616, 5: a signature in internationalized mail may have domains in U-labels. */
 export const SIGNATURE_TAGS: TagGrammar = { ...DKIM_TAGS, isInternational: true }
 /** RFC 9989, 4.8, and BIMI: the tags of DKIM without folding. */
-export const DMARC_TAGS: TagGrammar = { ...DKIM_TAGS, isFolded: false }
+const DMARC_TAGS: TagGrammar = { ...DKIM_TAGS, isFolded: false }
 /** RFC 8460, 3, and RFC 8461, 3.1: no white space within a field. */
 export const TLS_FIELDS: TagGrammar = {
   name: /^[A-Za-z\d][\w.-]{0,31}$/,

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import packet from 'dns-packet'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Entry } from '../../src/abuse/export/entry.ts'
-import { FORMATS, type FormatName } from '../../src/abuse/export/formats.ts'
+import { FORMATS, type FormatName } from '../../src/abuse/export/export-formats.ts'
 import { librariesOf, unpacked } from '../servers/debian-package.ts'
 import { reversedLabels } from '../../src/net/address.ts'
 

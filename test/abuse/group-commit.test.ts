@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createKeyedGroupCommit } from '../../src/abuse/intake/group-commit.ts'
+import { createKeyedGroupCommit } from '../../src/abuse/intake/report-commits.ts'
 
 /** Waits for turns of the event loop. A commit begins in the turn after its first item. */
 async function turns(count: number): Promise<void> {

@@ -1,22 +1,22 @@
-import { abuseRoutes } from '../../src/abuse/routes.ts'
-import { createAbuseServices } from '../../src/abuse/create-services.ts'
+import { createAbuseModule } from '../../src/abuse/module.ts'
+import { createExchangeModule } from '../../src/exchange/module.ts'
+import { createFleetModule } from '../../src/fleet/module.ts'
+import { createPublicFeedsModule } from '../../src/public-feeds/module.ts'
 import type { Systems } from '../../src/abuse/reputation/systems.ts'
 import { sweepAndPublish } from '../../src/abuse/export/list-publisher.ts'
 import { cookieOf } from '../accounts/module.ts'
 import { credentialsOf } from '../credentials.ts'
 import { addAccount, passwordOf } from '../people.ts'
 import { ownOrigins } from '../../src/accounts/sign-in/auth-settings.ts'
-import { createAuth } from '../../src/accounts/sign-in/auth.ts'
-import { createIdentify } from '../../src/accounts/tokens/identify.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { createAuth } from '../../src/accounts/sign-in/better-auth-loader.ts'
+import { createIdentify } from '../../src/accounts/tokens/identify-token.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import { readConfig } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
-import { createServer } from '../../src/http/server.ts'
-import { defineJob } from '../../src/jobs/job.ts'
+import { createServer } from '../../src/http/http-server.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { followNames } from '../../src/net/named-networks.ts'
-import { createGuardedFetch } from '../../src/net/http/guarded-fetch.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
@@ -74,7 +74,10 @@ export async function startAbuse(
   const identify = createIdentify({ db, auth, notifications, log })
   const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
   const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
-  const abuse = await createAbuseServices({
+  const outgoing = { resolver: createResolver(), allowPrivate: false } as const
+  const feeds = await createPublicFeedsModule({ db, notifications, log, clock, ...outgoing })
+  const { publicFeeds } = feeds
+  const attacks = await createAbuseModule({
     db,
     pool,
     notifications,
@@ -84,7 +87,30 @@ export async function startAbuse(
     baseUrl,
     systems,
     clock,
+    publicFeeds,
   })
+  const { list } = attacks
+  const fleet = createFleetModule({
+    list,
+    publicFeeds,
+    notifications,
+    baseUrl,
+    resolver: undefined,
+  })
+  const { fleets } = fleet
+  const exchange = await createExchangeModule({
+    secretKey,
+    list,
+    fleets,
+    notifications,
+    baseUrl,
+    ...outgoing,
+    mailRelay: null,
+    returnPath: null,
+    bounceMailbox: null,
+  })
+  const modules = [feeds, attacks, fleet, exchange]
+  const abuse = { ...list, publicFeeds, fleets }
   const isReady = async () => true
   const { networks: trustedProxies } = await followNames(config.TRUSTED_PROXIES)
   const app = await createServer({
@@ -94,27 +120,8 @@ export async function startAbuse(
     isUnavailable,
     isReady,
   })
-  const job = defineJob({ name: 'none', run: async () => {} })
-  const outgoing = { resolver: createResolver(), allowPrivate: false, mailRelay: null } as const
-  const relays = { db, log, clock, secretKey, ...outgoing }
-  const { optOutKey } = abuse
-  const rdap = createGuardedFetch(outgoing, 1_000)
-  const mails = {
-    db,
-    log,
-    clock,
-    request: rdap,
-    mailRelay: null,
-    returnPath: null,
-    baseUrl,
-    optOutKey,
-  }
-  const routes = abuseRoutes(
-    abuse,
-    { reportsUrl },
-    { updateFeeds: job, checkNetworks: job, relays, mails },
-  )
-  addRoutes(app, authHooks, [routes], { queue: { enqueue: async () => true } })
+  const routes = modules.map((module) => module.routes)
+  addRoutes(app, authHooks, routes, { queue: { enqueue: async () => true } })
   const listener = await listenForTests(app, {
     ...settings,
     DATABASE_URL: databaseUrl,
@@ -186,7 +193,7 @@ export async function startAbuse(
     },
     async stop(): Promise<void> {
       await listener.stop()
-      await abuse.close()
+      for (const module of modules.toReversed()) await module.close()
       await identify.close()
       await notifications.close()
       await close()

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { combineSets } from '../../src/abuse/networks/combine.ts'
-import { decodeNetworkSet, encodeNetworkSet } from '../../src/abuse/networks/encode-set.ts'
+import { combineSets } from '../../src/protocols/networks/combine.ts'
+import { decodeNetworkSet, encodeNetworkSet } from '../../src/protocols/networks/encode-set.ts'
 import {
   contains,
   formatNetwork,
   isPublicNetwork,
   parseNetwork,
   type Network,
-} from '../../src/abuse/networks/network.ts'
+} from '../../src/protocols/networks/network.ts'
 import {
   countNetworks,
   countOverlap,
   createNetworkSet,
   findOverlapping,
   networksOf,
-} from '../../src/abuse/networks/network-set.ts'
+} from '../../src/protocols/networks/network-set.ts'
 
 const network = (text: string) => parseNetwork(text) as Network
 const setOf = (texts: string[], since = 0) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { abuseJobs } from '../../src/abuse/jobs.ts'
+import { abuseJobs } from '../../src/abuse/abuse-jobs.ts'
 import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { DAY, HOUR, MINUTE, START } from './evidence.ts'

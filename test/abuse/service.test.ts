@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startTestService, type TestService } from '../service.ts'
 

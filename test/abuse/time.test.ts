@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dropOldPartitions, ensurePartitions } from '../../src/abuse/intake/partitions.ts'
-import { abuseJobs, updateStandings } from '../../src/abuse/jobs.ts'
+import { RETENTION } from '../../src/abuse/abuse-retention.ts'
+import { retentionJobs } from '../../src/jobs/retention-jobs.ts'
+import { abuseJobs, updateStandings } from '../../src/abuse/abuse-jobs.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { DAY, HOUR, MINUTE, START } from './evidence.ts'
 import { startAbuse, type AbuseTest } from './module.ts'
@@ -84,10 +86,10 @@ describe('time', () => {
       [ago(31)],
     )
     await database.pool.query("insert into abuse_rate values ('old', $1, 5)", [ago(3)])
-    const [retention] = abuseJobs({ db: portreeve.db })
+    const [sums] = abuseJobs({ db: portreeve.db })
+    const [retention] = retentionJobs(portreeve.db, RETENTION)
     const context = jobContext()
-    await retention?.run({}, context)
-    await retention?.run({}, context)
+    for (const job of [sums, retention, sums, retention]) await job?.run({}, context)
     const { rows } = await database.pool.query(
       'select lane, reports::int from abuse_count order by hour',
     )

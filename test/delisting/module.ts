@@ -1,7 +1,7 @@
 import { addAccount } from '../people.ts'
-import { createAuth } from '../../src/accounts/sign-in/auth.ts'
-import { createIdentify } from '../../src/accounts/tokens/identify.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { createAuth } from '../../src/accounts/sign-in/better-auth-loader.ts'
+import { createIdentify } from '../../src/accounts/tokens/identify-token.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import type { NewAlert } from '../../src/alerts/raise.ts'
 import { readConfig } from '../../src/config.ts'
 import { createDelistingModule } from '../../src/delisting/module.ts'
@@ -9,7 +9,7 @@ import type { RaiseAlert } from '../../src/delisting/notify.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { createEventStreams } from '../../src/http/events/event-streams.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
-import { createServer } from '../../src/http/server.ts'
+import { createServer } from '../../src/http/http-server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { createLog } from '../../src/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
@@ -19,7 +19,7 @@ import { createBlocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { catalogue } from '../servers/blacklists.ts'
 import { jobContext } from '../jobs/context.ts'
 
-export type Answer = {
+type Answer = {
   status: 'listed' | 'clean' | 'unknown'
   codes: string[]
   reason: string | null
@@ -177,7 +177,12 @@ export async function startDelisting({
     return rows[0]?.at ?? null
   }
 
-  async function call(token: string, method: 'GET' | 'POST', path: string, body?: object) {
+  async function call(
+    token: string,
+    method: 'GET' | 'POST' | 'PATCH',
+    path: string,
+    body?: object,
+  ) {
     const headers = { authorization: `Bearer ${token}` }
     const answer = await app.inject({
       method,

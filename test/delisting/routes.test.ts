@@ -127,6 +127,44 @@ describe('GET /api/v1/delisting/status', () => {
   )
 })
 
+describe('PATCH /api/v1/delisting/ID', () => {
+  const WORDS = { cause: 'An open relay.', fix: 'Closed on 20 November.' }
+
+  it('puts cause and fix into the text for every list, and sends nothing', async () => {
+    const process = await place.begin()
+    await place.portreeve.tend()
+    const changed = await call(place.alice, 'PATCH', `/${process.id}`, WORDS)
+    expect(changed).toMatchObject({ status: 200, json: { data: WORDS } })
+    for (const zone of [EMAIL, FORM])
+      expect(stepOf(changed.json.data, zone).request?.text).toContain(WORDS.fix)
+    await place.portreeve.tend()
+    expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({ needs: 'confirm' })
+    expect(place.sink.mails).toEqual([])
+    const cause = 'A mailbox with a guessed password.'
+    const again = await call(place.alice, 'PATCH', `/${process.id}`, { cause })
+    expect(again.json.data).toMatchObject({ cause, fix: WORDS.fix })
+  })
+
+  it('rejects nothing at all, empty text, and a delisting that has ended', async () => {
+    const process = await place.begin()
+    for (const body of [{}, { cause: ' ' }, { fix: 'x'.repeat(2_001) }])
+      expect(await call(place.alice, 'PATCH', `/${process.id}`, body)).toMatchObject({
+        status: 400,
+      })
+    for (const { dnsbl } of process.steps) await place.act(process, dnsbl, 'cancel')
+    expect(await call(place.alice, 'PATCH', `/${process.id}`, WORDS)).toMatchObject({
+      status: 409,
+      json: { error: 'This delisting has ended. Start a new one.' },
+    })
+  })
+
+  it('is Alice’s to do: Charlie finds nothing', async () => {
+    const { id } = await place.begin()
+    expect(await call(charlie, 'PATCH', `/${id}`, WORDS)).toMatchObject({ status: 404 })
+    expect(await place.read(id)).toMatchObject({ cause: null, fix: null })
+  })
+})
+
 describe('actions of a person', () => {
   let process: Process
   beforeEach(async () => {

@@ -2,12 +2,12 @@ import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
-import { discardEvidence } from '../federation/evidence/store.ts'
-import { withdraw } from '../federation/journal/store.ts'
-import { countSourceRequest } from '../intake/store.ts'
+import { discardEvidence } from '../peer-evidence/peer-evidence.sql.ts'
+import { withdraw } from '../peer-evidence/evidence-journal.sql.ts'
+import { countSourceRequest } from '../intake/intake.sql.ts'
 import type { Reporter } from '../reputation/reporter.ts'
-import { insertRefutations } from '../reputation/store.ts'
-import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
+import { insertRefutations } from '../reputation/reputation.sql.ts'
+import { lockAddress, saveAddresses, type AddressRow } from '../attack-list.sql.ts'
 import {
   closeAppeals,
   decideAppeal,
@@ -16,7 +16,7 @@ import {
   insertAppeal,
   wasGrantedSince,
   type AppealRow,
-} from './store.ts'
+} from './appeals.sql.ts'
 import type { Subject } from '../subject.ts'
 import { DAY_MS } from '../../time.ts'
 

@@ -6,9 +6,9 @@ import { toRowChanges, circumstancesOf } from '../scoring/circumstances.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import type { Standings } from '../reputation/standings.ts'
 import { assess, KNOWN_ORIGIN, LONGEST_LISTING_MS, type TraitsOf } from '../scoring/score.ts'
-import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
+import { lockAddress, saveAddresses, type AddressRow } from '../attack-list.sql.ts'
 import type { Subject } from '../subject.ts'
-import { countCandidates, listCandidates } from './store.ts'
+import { countCandidates, listCandidates } from './candidates.sql.ts'
 
 export type CandidateDeps = {
   db: Kysely<DB>
@@ -18,7 +18,7 @@ export type CandidateDeps = {
 }
 
 /** Why an address is not listed by the reports alone. */
-export type Reason = 'well_known' | 'appealed' | 'unknown_operators'
+type Reason = 'well_known' | 'appealed' | 'unknown_operators'
 
 /** The facts that an administrator needs to confirm a listing. */
 export type Candidate = {

@@ -1,5 +1,5 @@
 import type { Entry, Format, ListFacts } from './entry.ts'
-import { comment, isIPv6, LIFETIME_HOURS, lines, pieces } from './lines.ts'
+import { comment, isIPv6, LIFETIME_HOURS, lines, pieces } from './list-lines.ts'
 
 /** Cloudflare’s lists have a limit of items per account. */
 const MAX_CLOUDFLARE_ITEMS = 10_000

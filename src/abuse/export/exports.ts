@@ -3,12 +3,18 @@ import type { Logger } from '../../log.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Entry } from './entry.ts'
-import type { FormatName } from './formats.ts'
+import type { FormatName } from './export-formats.ts'
 import type { Packed } from './pack.ts'
 import { PUBLISHED, readPublished, renderFile } from './publish.ts'
-import { findChangesSince, findFile, findReady, listFiles, type Snapshot } from './store.ts'
+import {
+  findChangesSince,
+  findFile,
+  findReady,
+  listFiles,
+  type Snapshot,
+} from './list-export.sql.ts'
 
-export type Difference = { version: number; complete: boolean; added: string[]; removed: string[] }
+type Difference = { version: number; complete: boolean; added: string[]; removed: string[] }
 
 /** The published list, as every instance serves it. */
 export type Exports = {

@@ -6,7 +6,7 @@ import type { DB } from '../../store/tables.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import { readSubject } from '../subject.ts'
 import type { Entry, ListFacts } from './entry.ts'
-import { FORMATS, STORED_FORMAT_NAMES, type FormatName } from './formats.ts'
+import { FORMATS, STORED_FORMAT_NAMES, type FormatName } from './export-formats.ts'
 import { pack, type Packed } from './pack.ts'
 import {
   deleteHold,
@@ -23,7 +23,7 @@ import {
   setPublished,
   setWhitelisted,
   type Snapshot,
-} from './store.ts'
+} from './list-export.sql.ts'
 import { DAY_MS } from '../../time.ts'
 
 export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; pageUrl: string }

@@ -1,19 +1,19 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
 import type { DB } from '../../store/tables.ts'
-import { parseNetwork } from '../networks/network.ts'
+import { parseNetwork } from '../../protocols/networks/network.ts'
 import {
   changeNetworkSet,
   createNetworkSet,
   joinNetworkSets,
   type NetworkSet,
-} from '../networks/network-set.ts'
+} from '../../protocols/networks/network-set.ts'
 import type { Exports } from './exports.ts'
-import { findChangesSince, listPublishedAddresses } from './store.ts'
+import { findChangesSince, listPublishedAddresses } from './list-export.sql.ts'
 
 export type VersionedSet = { version: number; set: NetworkSet }
 
-export type VersionChanges = { version: number; added: string[]; removed: string[] }
+type VersionChanges = { version: number; added: string[]; removed: string[] }
 
 /** The addresses of the published list as a set, in memory. */
 export type SharedSet = {

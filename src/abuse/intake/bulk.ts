@@ -1,5 +1,5 @@
 import { Fault, messageOf } from '../../errors.ts'
-import type { AttackReport } from './record.ts'
+import type { AttackReport } from './record-report.ts'
 import { parseReportTime } from './report-time.ts'
 import { requireService, serviceOfCategories } from '../services.ts'
 import { readSubject } from '../subject.ts'

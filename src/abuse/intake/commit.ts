@@ -5,8 +5,8 @@ import type { Standings } from '../reputation/standings.ts'
 import type { Subject } from '../subject.ts'
 import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 import type { Allowance } from './rate.ts'
-import type { AppliedOutcome, AttackReport } from './record.ts'
-import { findForGroup, writeGroup, type Found, type KnownToken, type Store } from './store.ts'
+import type { AppliedOutcome, AttackReport } from './record-report.ts'
+import { findForGroup, writeGroup, type Found, type KnownToken, type Store } from './intake.sql.ts'
 
 /** One request: one report, or many of a bulk. */
 export type Submission = { reporter: Reporter; tokenHash: string | null; reports: AttackReport[] }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commitGroup, type CommitDeps, type SubmissionResult, type Submission } from './commit.ts'
-import { createKeyedGroupCommit } from './group-commit.ts'
+import { createKeyedGroupCommit } from './report-commits.ts'
 import { ensurePartitions } from './partitions.ts'
 import { createLimitedSources, RATE } from './rate.ts'
 

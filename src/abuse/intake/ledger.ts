@@ -3,11 +3,11 @@ import type { AttackerNetwork } from '../reputation/attacker-network.ts'
 import type { Reporter } from '../reputation/reporter.ts'
 import type { Standing, TraitsOf } from '../scoring/score.ts'
 import type { Standings } from '../reputation/standings.ts'
-import type { Refutation } from '../reputation/store.ts'
-import type { AddressRow } from '../store.ts'
+import type { Refutation } from '../reputation/reputation.sql.ts'
+import type { AddressRow } from '../attack-list.sql.ts'
 import { RATE, takeOne, type Allowance } from './rate.ts'
-import { applyReport, type AppliedOutcome, type AttackReport } from './record.ts'
-import type { Changes, Found, AttackReportRow, RateUsage } from './store.ts'
+import { applyReport, type AppliedOutcome, type AttackReport } from './record-report.ts'
+import type { Changes, Found, AttackReportRow, RateUsage } from './intake.sql.ts'
 
 export type LedgerDeps = {
   ranges: Ranges
@@ -18,7 +18,7 @@ export type LedgerDeps = {
 }
 
 /** The reporter, its weight for this report, and its token. */
-export type Sender = { reporter: Reporter; standing: Standing; tokenId: string | null }
+type Sender = { reporter: Reporter; standing: Standing; tokenId: string | null }
 
 export type Ledger = {
   /** Charges one request to its source and to the IPv6 site around it. */

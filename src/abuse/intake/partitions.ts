@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
-import { createPartitions, dropPartitions } from './store.ts'
+import { createPartitions, dropPartitions } from './intake.sql.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** Days for which partitions are created in advance: the nightly job may fail for a week. */

@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.ts'
-import type { RateUsage } from './store.ts'
+import type { RateUsage } from './intake.sql.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { createRecentEntries } from '../../recent-entries.ts'
 

@@ -1,8 +1,8 @@
-import { responses } from '../../http/schema.ts'
+import { responses } from '../../http/http-schema.ts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { App } from '../../http/server.ts'
-import type { AbuseServices } from '../create-services.ts'
-import { TAGS } from '../tags.ts'
+import type { App } from '../../http/http-server.ts'
+import type { AttackList } from '../attack-list.ts'
+import { TAGS } from '../../http/attack-tags.ts'
 import { MAX_ROWS, readBulk, type BulkRow } from './bulk.ts'
 import { requireService } from '../services.ts'
 import {
@@ -14,8 +14,8 @@ import {
   ReportResult,
 } from '../shapes.ts'
 import { readSubject } from '../subject.ts'
-import { requireAllowed, tokenHashOf, serverOf } from './receipt.ts'
-import type { AppliedOutcome } from './record.ts'
+import { requireAllowed, tokenHashOf, serverOf } from './report-receipt.ts'
+import type { AppliedOutcome } from './record-report.ts'
 
 /** A thousand rows of AbuseIPDB's CSV, whose comments have 1,024 bytes each. */
 const BODY_LIMIT = 2 * 1024 * 1024
@@ -28,12 +28,14 @@ const TEXT_TYPES = [
   'text/plain',
 ]
 
-export function attackReportRoutes(app: App, abuse: AbuseServices): void {
-  reportRoute(app, abuse)
-  bulkRoute(app, abuse)
+type ReportDeps = Pick<AttackList, 'submit' | 'reporterOf' | 'clock'>
+
+export function attackReportRoutes(app: App, deps: ReportDeps): void {
+  reportRoute(app, deps)
+  bulkRoute(app, deps)
 }
 
-function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
+function reportRoute(app: App, { submit, reporterOf }: ReportDeps): void {
   app.post(
     '/api/v1/abuse/report',
     {
@@ -76,7 +78,7 @@ function reportRoute(app: App, { submit, reporterOf }: AbuseServices): void {
   )
 }
 
-function bulkRoute(app: App, { submit, reporterOf, clock }: AbuseServices): void {
+function bulkRoute(app: App, { submit, reporterOf, clock }: ReportDeps): void {
   // In a context of its own, because only here a body is lines of text.
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')

@@ -1,19 +1,19 @@
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import { DAY_MS } from '../../time.ts'
-import { countAttackersBySystem, type SystemCountRow } from '../store.ts'
+import { countAttackersBySystem, type SystemCountRow } from '../attack-list.sql.ts'
 
 export type AttackMap = Awaited<ReturnType<typeof readMap>>
 
 /** Milliseconds for which a map is cached. */
-export const MAP_CACHE_MS = 15_000
+const MAP_CACHE_MS = 15_000
 
 /** Days of the map by default, and days for which it is stored. */
 const MAP_DAYS = 7
-export const MAP_RETENTION_DAYS = 30
+const MAP_RETENTION_DAYS = 30
 
 /** Networks that the map shows one by one. */
-export const MAX_MAP_NETWORKS = 24
+const MAX_MAP_NETWORKS = 24
 
 /**
  * Reads which networks attacked which services: in the last seven days, or on one of the last

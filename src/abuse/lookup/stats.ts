@@ -1,6 +1,11 @@
 import type { Db } from '../../store/database.ts'
 import { GROUPS, SERVICES, serviceOf } from '../services.ts'
-import { countNetworksSince, countStates, sumReports, sumReportsPerDay } from '../store.ts'
+import {
+  countNetworksSince,
+  countStates,
+  sumReports,
+  sumReportsPerDay,
+} from '../attack-list.sql.ts'
 import { DAY_MS, HOUR_MS } from '../../time.ts'
 
 export type AbuseStats = Awaited<ReturnType<typeof readStats>>

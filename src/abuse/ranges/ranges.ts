@@ -8,7 +8,7 @@ import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { ROOT } from '../../version.ts'
 import { createPrefixTable, type PrefixTable } from './prefix-table.ts'
-import { readNetwork } from './read-network.ts'
+import { readNetwork } from '../../protocols/networks/read-network.ts'
 import {
   deleteRange,
   insertRange,
@@ -17,7 +17,7 @@ import {
   unmarkRange,
   type RangeKind,
   type RangeRow,
-} from './store.ts'
+} from './ranges.sql.ts'
 
 /** The address ranges that administrators configured, in memory and the same in every instance. */
 export type Ranges = {

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { networkOf } from '../subject.ts'
+import { networkOf } from '../../protocols/networks/read-network.ts'
 import type { Systems } from './systems.ts'
 
 /** The network that an attacker belongs to. */

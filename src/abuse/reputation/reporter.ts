@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { classify } from '../../net/address.ts'
 import { createRecentEntries } from '../../recent-entries.ts'
 import { KNOWN_ORIGIN } from '../scoring/score.ts'
-import { networkOf } from '../subject.ts'
+import { networkOf } from '../../protocols/networks/read-network.ts'
 
 /** The reporter without an address: keyed pseudonyms, which are useless without the key. */
 export type Reporter = {

@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { createMirror } from '../../store/mirror.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { Standing } from '../scoring/score.ts'
-import { listStandings } from './store.ts'
+import { listStandings } from './reputation.sql.ts'
 import { HOUR_MS } from '../../time.ts'
 import { createRecentEntries } from '../../recent-entries.ts'
 

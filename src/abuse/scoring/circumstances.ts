@@ -1,5 +1,5 @@
 import type { Assessment, Circumstances } from './score.ts'
-import type { AddressRow } from '../store.ts'
+import type { AddressRow } from '../attack-list.sql.ts'
 
 /** The facts about an address besides its evidence. */
 export function circumstancesOf(

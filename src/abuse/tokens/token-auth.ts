@@ -2,8 +2,8 @@ import { createLoadingCache } from '../../loading-cache.ts'
 import type { Db } from '../../store/database.ts'
 import { onDeletionChange } from '../../store/deleted-workspaces.ts'
 import type { Notifications } from '../../store/notifications.ts'
-import { findTokenWith, type TokenOwner, type TokenRight } from './store.ts'
-import { hashBouncerKey, hashReportToken, TOKENS_CHANGED } from './tokens.ts'
+import { findTokenWith, type TokenOwner, type TokenRight } from './report-tokens.sql.ts'
+import { hashBouncerKey, hashReportToken, TOKENS_CHANGED } from './report-tokens.ts'
 
 /** Identifies callers by a report token or a bouncer key. */
 export type TokenAuth = {

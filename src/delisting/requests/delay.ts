@@ -1,9 +1,9 @@
 import type { Db } from '../../store/database.ts'
 import type { RequestReadiness } from '../steps/state-machine.ts'
-import { countOthersOpen, type StepRow } from '../steps/store.ts'
+import { countOthersOpen, type StepRow } from '../steps/delisting-steps.sql.ts'
 import { cooldownMs, addMs, USER_PAUSE_MS } from '../steps/timing.ts'
 import { DAY_MS } from '../../time.ts'
-import { countMails, findLastRequest } from './store.ts'
+import { countMails, findLastRequest } from './delisting-requests.sql.ts'
 
 /**
  * Emails to one operator within a day, of the installation and of one account: operators are

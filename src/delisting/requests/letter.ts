@@ -1,6 +1,6 @@
 import type { ReverseDnsEvidence } from '../evidence.ts'
 import type { Method } from '../steps/methods.ts'
-import { openProblem, type Answer } from '../steps/plan.ts'
+import { openProblem, type Answer } from '../steps/plan-steps.ts'
 
 export type Letter = { subject: string; text: string }
 

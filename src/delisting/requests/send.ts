@@ -5,16 +5,22 @@ import { mayHaveBeenAccepted } from '../../net/handover.ts'
 import { sendMail } from '../../net/smtp.ts'
 import type { Db } from '../../store/database.ts'
 import { applyEvent } from '../steps/change.ts'
-import { findStep, type StepRow } from '../steps/store.ts'
+import { findStep, type StepRow } from '../steps/delisting-steps.sql.ts'
 import { SENDING_TIMEOUT_MS } from '../steps/timing.ts'
-import type { ProcessRow } from '../store.ts'
+import type { ProcessRow } from '../delistings.sql.ts'
 import type { NotifyDeps } from '../notify.ts'
 import { writeLetter, writeReminder, type Letter } from './letter.ts'
-import { deleteRequest, insertRequest, lockRecipient, markRequest, type Attempt } from './store.ts'
+import {
+  deleteRequest,
+  insertRequest,
+  lockRecipient,
+  markRequest,
+  type Attempt,
+} from './delisting-requests.sql.ts'
 import { findDelay } from './delay.ts'
 
 /** The mail relay of the installation, and its sender address. */
-export type MailRelay = { smtpUrl: string; from: string }
+type MailRelay = { smtpUrl: string; from: string }
 
 export type RequestDeps = NotifyDeps & { relay: MailRelay | null; log: Logger }
 
@@ -28,7 +34,7 @@ export function letterOf(process: ProcessRow, step: StepRow): Letter {
 }
 
 /** The same for every try of an attempt, so that a recipient can recognize a duplicate. */
-export function requestMessageId({ id, attempt, isReminder }: Attempt, from: string): string {
+function requestMessageId({ id, attempt, isReminder }: Attempt, from: string): string {
   const domain = /@([\w.-]+)>?$/.exec(from)?.[1] ?? 'localhost'
   return `<delisting.${id}.${attempt}${isReminder ? '.reminder' : ''}@${domain}>`
 }

@@ -1,11 +1,17 @@
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
-import { refreshProcessStatus, type ProcessRow } from '../store.ts'
+import { refreshProcessStatus, type ProcessRow } from '../delistings.sql.ts'
 import { notifyEnd, type NotifyDeps } from '../notify.ts'
 import { describeEvent } from '../messages.ts'
 import { isFinal, transition, type StepEvent } from './state-machine.ts'
-import type { Answer } from './plan.ts'
-import { insertEvent, lockStep, updateStep, type StepWithProcess, type StepRow } from './store.ts'
+import type { Answer } from './plan-steps.ts'
+import {
+  insertEvent,
+  lockStep,
+  updateStep,
+  type StepWithProcess,
+  type StepRow,
+} from './delisting-steps.sql.ts'
 
 export type StepChange = {
   event: StepEvent

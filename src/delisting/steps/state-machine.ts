@@ -33,7 +33,7 @@ export type StepStatus = (typeof STEP_STATUSES)[number]
  * submit the form, or send the email by hand.
  */
 export const NEEDS = ['mend', 'confirm', 'submit', 'send'] as const
-export type Need = (typeof NEEDS)[number]
+type Need = (typeof NEEDS)[number]
 
 export const OUTCOMES = [
   'cleared',
@@ -42,7 +42,7 @@ export const OUTCOMES = [
   'undelivered',
   'cancelled',
 ] as const
-export type StepOutcome = (typeof OUTCOMES)[number]
+type StepOutcome = (typeof OUTCOMES)[number]
 
 /**
  * The state of the request in this attempt. `due`: the email can be sent; `claimed`: it is being
@@ -54,7 +54,7 @@ export type RequestState = 'none' | 'due' | 'claimed' | 'made' | 'unsure'
  * The one reminder of a mail. `open`: there may be one; `due`, `claimed`: as for the mail;
  * `settled`: there will be none.
  */
-export type ReminderState = 'open' | 'due' | 'claimed' | 'settled'
+type ReminderState = 'open' | 'due' | 'claimed' | 'settled'
 
 /** The state of one blocklist’s step in a delisting, as far as it decides the next one. */
 export type StepState = {

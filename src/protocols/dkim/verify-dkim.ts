@@ -14,6 +14,12 @@ export type DkimResult = 'pass' | 'fail' | 'policy' | 'neutral' | 'temperror'
 /** `domain`: the one that signed; null when it cannot be read. */
 export type DkimVerdict = { domain: string | null; result: DkimResult }
 
+/** A verdict and what it rests on; null for what could not be read or found. */
+export type ExaminedSignature = DkimVerdict & {
+  signature: DkimSignature | null
+  key: DkimKey | null
+}
+
 /** RFC 8301, 3.2. */
 const MIN_RSA_BITS = 1024
 
@@ -23,19 +29,33 @@ export async function verifyDkim(
   queries: DnsQueries,
   now = Date.now(),
 ): Promise<DkimVerdict[]> {
+  const examined = await examineSignatures(message, queries, now)
+  return examined.map(({ domain, result }) => ({ domain, result }))
+}
+
+/**
+ * Verifies as `verifyDkim` does, and keeps each signature and the key that decided.
+ * @param most signatures that are verified, from the top; the others are left out
+ */
+export async function examineSignatures(
+  message: Message,
+  queries: DnsQueries,
+  now = Date.now(),
+  most = Infinity,
+): Promise<ExaminedSignature[]> {
   const service = isTlsReport(message) ? 'tlsrpt' : 'email'
   const hashBody = createBodyHasher(message.body)
-  const fields = message.fields.filter(({ name }) => name === 'dkim-signature')
+  const fields = message.fields.filter(({ name }) => name === 'dkim-signature').slice(0, most)
   return Promise.all(
     fields.map(async (field) => {
       const signature = readSignature(field)
+      const [domain, key] = [signature?.domain ?? null, null]
       if (!signature || (signature.expires ?? Infinity) < now / 1000)
-        return { domain: signature?.domain ?? null, result: 'neutral' as const }
-      const { domain } = signature
+        return { domain, result: 'neutral' as const, signature, key }
       const early = checkAlgorithm(signature) ?? checkBody(signature, hashBody)
-      if (early) return { domain, result: early }
+      if (early) return { domain, result: early, signature, key }
       const input = canonicalHeader(message.fields, signature)
-      return { domain, result: await checkKeys(signature, input, service, queries) }
+      return { domain, signature, ...(await checkKeys(signature, input, service, queries)) }
     }),
   )
 }
@@ -85,17 +105,24 @@ async function checkKeys(
   input: string,
   service: DkimService,
   queries: DnsQueries,
-): Promise<DkimResult> {
+): Promise<{ result: DkimResult; key: DkimKey | null }> {
   const { selector, domain } = signature
   const { texts, error } = await queries.lookUpTxt(`${selector}._domainkey.${domain}`)
-  if (error) return 'temperror'
+  if (error) return { result: 'temperror', key: null }
   const results = texts
     .map((text) => parseDkimKey(text, service))
-    .map((key) => (key ? checkKey(key, signature, input) : 'neutral'))
-  return results.includes('pass') ? 'pass' : (results[0] ?? 'neutral')
+    .map((key) => ({ result: key ? checkKey(key, signature, input) : ('neutral' as const), key }))
+  return (
+    results.find(({ result }) => result === 'pass') ??
+    results[0] ?? { result: 'neutral', key: null }
+  )
 }
 
-function checkKey(key: DkimKey, signature: DkimSignature, input: string): DkimResult {
+export function checkKey(
+  key: DkimKey,
+  signature: Pick<DkimSignature, 'keyType' | 'domain' | 'identity' | 'signature'>,
+  input: string,
+): DkimResult {
   const { keyType, domain, identity } = signature
   const isApplicable = key.keyType === keyType && !(key.strict && identity !== domain)
   if (!key.publicKey || key.errors.length > 0 || !isApplicable) return 'neutral'

@@ -292,13 +292,8 @@ function strengthAdvice(
   // What is weaker than p has advice of its own.
   if (policy !== 'none' || record.p !== 'none') return []
   const message = `Not enforced: ${tag}=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.`
-  const meant = tagsObject(meaningOf(record).tags)
-  const p = strictestPolicy(['quarantine', meant['p'] ?? 'none'])
-  const kept = (name: 'sp' | 'np') => {
-    const stricter = strictestPolicy([p, meant[name] ?? 'none'])
-    return stricter === p ? '' : stricter
-  }
-  return [info(message, propose({ p, sp: kept('sp'), np: kept('np'), t: '' }))]
+  // Only reports can tell whether a stricter record may be published.
+  return [info(message)]
 }
 
 function strength(policy: DmarcPolicy | null): number {

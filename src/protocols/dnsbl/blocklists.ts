@@ -1,6 +1,6 @@
 import { reversedLabels } from '../../net/address.ts'
 import type { Resolver } from '../../net/dns.ts'
-import { LIST_CATEGORIES, type Blocklist, type Catalogue } from './catalogue.ts'
+import { LIST_CATEGORIES, type Blocklist, type Catalogue } from './blocklist-catalogue.ts'
 import { createZoneHealthTracker, type ZoneHealthTracker, type HealthState } from './zone-health.ts'
 import { queryName } from './dnsbl-answer.ts'
 
@@ -112,13 +112,13 @@ function byCategoryAndName(a: Blocklist, b: Blocklist): number {
 /** Some two hundred sweeps, at a few hundred bytes a listing. */
 const MAX_CACHED_LISTINGS = 20_000
 
-export type ListingCache = {
+type ListingCache = {
   get(key: string): Listing | undefined
   set(key: string, listing: Listing): void
 }
 
 /** Keeps listings until they expire, the youngest of them when there are too many. */
-export function createListingCache(size = MAX_CACHED_LISTINGS): ListingCache {
+function createListingCache(size = MAX_CACHED_LISTINGS): ListingCache {
   let young = new Map<string, Listing>()
   let old = new Map<string, Listing>()
   return {

@@ -41,7 +41,7 @@ const PUBLIC_RESOLVERS: Record<string, readonly string[]> = {
 }
 
 /** Whose public resolver this address is, or null. */
-export function publicResolver(address: string): string | null {
+function publicResolver(address: string): string | null {
   const found = Object.entries(PUBLIC_RESOLVERS).find(([, addresses]) =>
     addresses.includes(address),
   )

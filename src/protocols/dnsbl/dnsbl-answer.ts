@@ -1,5 +1,5 @@
 import type { DnsAnswer, DnsFailure } from '../../net/dns.ts'
-import type { Blocklist } from './catalogue.ts'
+import type { Blocklist } from './blocklist-catalogue.ts'
 import { decodeTxt } from '../dns-queries.ts'
 
 /** The answer of a blocklist about an address. A failed query is not “not listed”. */

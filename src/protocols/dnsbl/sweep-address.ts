@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { reversedLabels } from '../../net/address.ts'
 import type { DnsAnswer, DnsFailure } from '../../net/dns.ts'
-import { LIST_CATEGORIES, type Blocklist } from './catalogue.ts'
+import { LIST_CATEGORIES, type Blocklist } from './blocklist-catalogue.ts'
 import { isUsable, type ZoneHealthTracker, type ZoneHealth } from './zone-health.ts'
 import type { Blocklists, Listing } from './blocklists.ts'
 import {
@@ -125,7 +125,7 @@ async function askReason(list: Blocklist, sweep: Sweep): Promise<string | null> 
  * Adjusts a result to the health of its blocklist. Never turns anything into a listing or into
  * “clean”.
  */
-export function applyZoneHealth(
+function applyZoneHealth(
   verdict: DnsblResult,
   server: string | null,
   zone: ZoneHealth,

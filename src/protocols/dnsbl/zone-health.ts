@@ -1,5 +1,5 @@
 import type { DnsAnswer } from '../../net/dns.ts'
-import type { Blocklist } from './catalogue.ts'
+import type { Blocklist } from './blocklist-catalogue.ts'
 import { hasEntry, isRewritten, interpretAnswer } from './dnsbl-answer.ts'
 import { MINUTE_MS } from '../../time.ts'
 
@@ -95,9 +95,9 @@ const QUARANTINE_MS = 60 * MINUTE_MS
 const FAILING_FOR_MS = [MINUTE_MS, 5 * MINUTE_MS]
 
 /** The cached health of a zone between rounds. `due` is when it must be queried again. */
-export type ZoneRecord = { health: ZoneHealth; due: number; badRounds: number; goodRounds: number }
+type ZoneRecord = { health: ZoneHealth; due: number; badRounds: number; goodRounds: number }
 
-export const UNTESTED: ZoneRecord = {
+const UNTESTED: ZoneRecord = {
   health: { state: 'failing', detail: 'Has not been tested yet.', provenBy: null },
   due: 0,
   badRounds: 0,
@@ -108,7 +108,7 @@ export const UNTESTED: ZoneRecord = {
  * Updates the cache after a round.
  * @param blameless so many zones failed together that the resolver is at fault
  */
-export function nextRecord(
+function nextRecord(
   before: ZoneRecord,
   found: ZoneHealth,
   blameless: boolean,

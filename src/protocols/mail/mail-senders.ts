@@ -16,7 +16,7 @@ const { senders } = JSON.parse(readFileSync(join(ROOT, 'data', 'mail-senders.jso
   senders: MailSender[]
 }
 
-export const MAIL_SENDERS: readonly MailSender[] = senders
+const MAIL_SENDERS: readonly MailSender[] = senders
 
 const BY_HOST_DOMAIN = new Map(
   MAIL_SENDERS.flatMap((sender) => (sender.ptrDomains ?? []).map((domain) => [domain, sender])),

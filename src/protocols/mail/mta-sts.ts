@@ -24,7 +24,7 @@ export type StsRecord = {
 }
 
 export const STS_MODES = ['enforce', 'testing', 'none'] as const
-export type StsMode = (typeof STS_MODES)[number]
+type StsMode = (typeof STS_MODES)[number]
 
 /** The policy file (RFC 8461, 3.2). */
 export type StsPolicy = {

@@ -43,7 +43,7 @@ export type AggregateReport = {
 }
 
 /** Words are in lower case, else as the reporter wrote them. */
-export type PolicyPublished = {
+type PolicyPublished = {
   /** In lower case, as an A-label, without a trailing dot. */
   domain: string
   discoveryMethod: string | null

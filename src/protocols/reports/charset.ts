@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 /**
  * The encoding of a text by its byte order mark, its zero bytes or its XML declaration; UTF-8 else.
  */
-export function charsetOf(head: Uint8Array): string {
+function charsetOf(head: Uint8Array): string {
   const [first, second] = head
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   if (first === 0xfe && second === 0xff) return 'utf-16be'

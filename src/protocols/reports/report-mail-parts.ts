@@ -10,7 +10,7 @@ export type ReportMail = {
   tlsReportDomain: string | null
 }
 
-export type MailPart = { name: string | null; bytes: Uint8Array<ArrayBuffer> }
+type MailPart = { name: string | null; bytes: Uint8Array<ArrayBuffer> }
 
 export type OpenedMail = {
   mail: ReportMail

@@ -5,8 +5,6 @@ import { createSlots } from '../../net/slots.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { parseMail, type OpenedMail } from './report-mail-parts.ts'
 
-export type { MailPart, OpenedMail, ReportMail } from './report-mail-parts.ts'
-
 /**
  * Takes a mail apart. A large one is taken apart in a thread of its own, whose memory and time are
  * bounded: the parser works in one go, and for some megabytes of empty lines it needs minutes and

@@ -27,7 +27,7 @@ export type TlsReportPolicy = {
   failureDetails: TlsFailure[]
 }
 
-export type TlsFailure = {
+type TlsFailure = {
   resultType: string
   sendingMtaIp: string | null
   receivingMxHostname: string | null

@@ -1,11 +1,12 @@
 import { Fault } from '../../errors.ts'
 import { decodeHead } from './charset.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
-import { openMail, type ReportMail } from './report-mail.ts'
+import { openMail } from './report-mail.ts'
+import type { ReportMail } from './report-mail-parts.ts'
 import { detectType, type Container } from './report-type.ts'
 import { gunzip, zipEntries } from './unpack-archive.ts'
 
-export type ReportKind = 'aggregate' | 'tls' | 'failure'
+type ReportKind = 'aggregate' | 'tls' | 'failure'
 
 /** A report found in a delivery. */
 export type FoundReport = {

@@ -17,7 +17,7 @@ export type SpfCheck = {
 }
 
 /** The lookups so far that are limited (RFC 7208, 4.6.4). */
-export type LookupCounts = { lookups: number; voidLookups: number }
+type LookupCounts = { lookups: number; voidLookups: number }
 
 /** RFC 7208, 4.6.4: of more names of one address, the rest is ignored. */
 const PTR_LIMIT = 10

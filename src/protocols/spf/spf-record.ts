@@ -20,7 +20,7 @@ export type SpfTerm = { text: string; at: number } & (
 )
 export type Mechanism = Extract<SpfTerm, { kind: 'mechanism' }>
 
-export type SpfError = { at: number; text: string; message: string }
+type SpfError = { at: number; text: string; message: string }
 
 /**
  * An SPF record (RFC 7208). One error makes receivers treat the whole of it as broken (permerror).
@@ -210,7 +210,7 @@ function whyNotDomainSpec(text: string): string | null {
 /**
  * Whether the name depends on the mail that is checked, so that it cannot be looked up beforehand.
  */
-export function hasMacro(text: string): boolean {
+function hasMacro(text: string): boolean {
   return /%[{%_-]/.test(text)
 }
 

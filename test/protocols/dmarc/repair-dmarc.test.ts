@@ -18,7 +18,7 @@ async function proposedFor(texts: string[]): Promise<string[]> {
   // Without what is known of the addresses, the proposal depends on the text alone.
   const about = { discovery, destinations: [], usesMail: true }
   const advice = adviceOnDmarc({ ...about, texts: [], registeredDomain: 'example.com' })
-  const fixes = dmarcProposals({ ...about, advice, reportEmail: 'r@portreeve.example' })
+  const fixes = dmarcProposals({ ...about, advice, reportEmail: null, safePolicy: null })
   return [...advice.flatMap(({ publish }) => publish ?? []), ...fixes].flatMap(({ name, value }) =>
     name === '_dmarc.example.com' ? [value] : [],
   )

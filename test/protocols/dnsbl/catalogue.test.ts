@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Fault } from '../../../src/errors.ts'
-import { readCatalogue } from '../../../src/protocols/dnsbl/catalogue.ts'
+import { readCatalogue } from '../../../src/protocols/dnsbl/blocklist-catalogue.ts'
 import { createBlocklists } from '../../../src/protocols/dnsbl/blocklists.ts'
 import { nxdomain } from './dnsbl-answers.ts'
 

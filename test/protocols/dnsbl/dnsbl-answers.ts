@@ -1,5 +1,5 @@
 import type { DnsAnswer, DnsFailure } from '../../../src/net/dns.ts'
-import type { Blocklist } from '../../../src/protocols/dnsbl/catalogue.ts'
+import type { Blocklist } from '../../../src/protocols/dnsbl/blocklist-catalogue.ts'
 
 const ANSWERED = {
   cnames: [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsAnswer } from '../../../src/net/dns.ts'
-import type { Blocklist } from '../../../src/protocols/dnsbl/catalogue.ts'
+import type { Blocklist } from '../../../src/protocols/dnsbl/blocklist-catalogue.ts'
 import { createZoneHealthTracker, probeZone } from '../../../src/protocols/dnsbl/zone-health.ts'
 import { answered, failed, listOf, nxdomain } from './dnsbl-answers.ts'
 

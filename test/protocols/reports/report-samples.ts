@@ -18,7 +18,7 @@ const FOLDER = join(import.meta.dirname, '../../fixtures/dmarc')
 
 /** The entry of one file in the index. Times are Unix seconds as text, values as in the file. */
 export type Sample = { file: string; special: string; expected: Expected }
-export type Expected = {
+type Expected = {
   kind: string
   report_id: string
   mail_from?: string

@@ -1,1 +1,0 @@
-export const TAGS = ['Attack reporting']

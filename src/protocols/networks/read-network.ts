@@ -1,0 +1,36 @@
+import ipaddr from 'ipaddr.js'
+import { Fault } from '../../errors.ts'
+import { parseAddress } from '../../net/address.ts'
+
+/** Bits of the widest network, which is wider than any operator’s. */
+const WIDEST = { 4: 8, 6: 16 }
+
+/**
+ * Parses `192.0.2.0/24`, or an address for itself alone; bits behind the prefix are cleared.
+ * @throws Fault `invalid_request`, also for a network that is too wide
+ */
+export function readNetwork(text: string): string {
+  const [address = '', length] = text.split('/')
+  const parsed = parseAddress(address)
+  const most = parsed?.family === 4 ? 32 : 128
+  const bits = length === undefined ? most : Number(length)
+  if (!parsed || !(length === undefined || /^\d{1,3}$/.test(length)) || bits > most)
+    throw refusal(text, 'is not a network such as 192.0.2.0/24 or 2001:db8::/32')
+  const widest = WIDEST[parsed.family]
+  if (bits < widest) throw refusal(text, `is wider than /${widest}`)
+  return networkOf(ipaddr.parse(parsed.address), bits)
+}
+
+/** The network around an address, as `address/bits`. */
+export function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string {
+  const bytes = address
+    .toByteArray()
+    .map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - index * 8))))
+  return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`
+}
+
+function refusal(text: string, message: string): Fault {
+  return new Fault('invalid_request', `“${text}” ${message}.`, {
+    details: [{ path: 'cidr', message }],
+  })
+}
