@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../time.ts'
+import { DAY_MS, DAY_SECONDS, MINUTE_MS } from '../time.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -88,6 +88,159 @@ export const MAX_DELAYED_RESPONSES = 1_000
 
 /** Bytes of a configured response body. */
 export const MAX_RESPONSE_BODY_BYTES = 64 * KIB
+
+/** Further headers of a response, and their bytes. */
+export const MAX_RESPONSE_HEADERS = 20
+export const MAX_RESPONSE_HEADER_BYTES = 4 * KIB
+
+/** Conditions of a rule, their levels, values of a list, and characters of a field and a value. */
+export const MAX_CONDITIONS = 64
+export const MAX_CONDITION_DEPTH = 6
+export const MAX_LISTED_VALUES = 50
+export const MAX_FIELD_CHARS = 200
+export const MAX_VALUE_CHARS = 1_000
+
+/** Rules of an endpoint, answers of a rule, and bytes of all rules of an endpoint. */
+export const MAX_RULES = 20
+export const MAX_RULE_ANSWERS = 10
+export const MAX_RULES_BYTES = 256 * KIB
+
+/** Times that an answer of a sequence is sent before the next one. */
+export const MAX_ANSWER_TIMES = 1_000
+
+/** Minutes that the key of a sequence is remembered after its last request: a week. */
+export const MAX_KEY_MINUTES = 10_080
+
+/** Keys of a sequence that are remembered. The sender chooses them; the oldest are forgotten. */
+export const MAX_SEQUENCE_KEYS = 10_000
+
+/** Milliseconds for which a fault leaves its sender without a response. */
+export const HANG_MS = MINUTE_MS
+
+/** Milliseconds between two parts of a response that trickles, and their number. */
+export const TRICKLE_INTERVAL_MS = 100
+export const MAX_TRICKLE_PARTS = 200
+
+/** Characters of a chosen name, and days after which it is free for others. */
+export const MIN_NAME_CHARS = 6
+export const MAX_NAME_CHARS = 63
+export const HELD_NAME_DAYS = 90
+
+/** Hours in which a request with the key of an earlier one repeats it: longer than most senders try. */
+export const REPEAT_HOURS = 24
+
+/** Destinations of an endpoint and of a workspace. */
+export const MAX_DESTINATIONS_PER_ENDPOINT = 10
+export const MAX_DESTINATIONS_PER_WORKSPACE = 100
+
+/** What users choose of a destination. */
+export const MAX_CONCURRENCY = 50
+export const MAX_PER_MINUTE = 60_000
+export const MAX_TIMEOUT_SECONDS = 60
+export const MAX_SCHEDULE_STEPS = 20
+export const MAX_RETRY_SECONDS = 7 * DAY_SECONDS
+
+/** Deliveries that wait for a destination, and bytes of their bodies. Beyond it, new ones are dropped. */
+export const MAX_WAITING_DELIVERIES = 10_000
+export const MAX_WAITING_BYTES = 256 * MIB
+
+/** Days for which deliveries of a paused destination are held. */
+export const HELD_DELIVERY_DAYS = 7
+
+/** Days for which ended deliveries and attempts are shown. */
+export const DELIVERY_RETENTION_DAYS = 30
+
+/** Operations of a JSON Patch, headers that a change removes, and bytes of a change. */
+export const MAX_PATCH_OPERATIONS = 50
+export const MAX_REMOVED_HEADERS = 20
+export const MAX_CHANGE_BYTES = 32 * KIB
+
+/** Bytes to which a body grows by a patch: `copy` could double it with each operation. */
+export const MAX_PATCHED_BYTES = 2 * MIB
+
+/** Newest ended deliveries of a destination, of which its success rate is. */
+export const RATED_DELIVERIES = 200
+
+/** Attempts of a delivery that are shown. */
+export const LISTED_ATTEMPTS = 50
+
+/** Seconds before each retry: the schedule of Standard Webhooks, of 75 hours and 35 minutes. */
+export const DEFAULT_SCHEDULE_SECONDS = [
+  5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
+]
+
+/** The share of a delay that is added at random, so that retries do not come together. */
+export const RETRY_JITTER = 0.1
+
+/** The longest time that a receiver can ask for, and after which a delivery ends in any case. */
+export const MAX_RETRY_AFTER_MS = DAY_MS
+export const MAX_DELIVERY_AGE_MS = 3.5 * DAY_MS
+
+/** The breaker of a destination: results of a time, of which this share failed, before it opens. */
+export const BREAKER_WINDOW_MS = MINUTE_MS
+export const BREAKER_MIN_RESULTS = 10
+export const BREAKER_FAILED_SHARE = 0.7
+
+/** Milliseconds between two probes of an open breaker: doubled each time, up to a limit. */
+export const BREAKER_PROBE_MS = 30_000
+export const MAX_BREAKER_PROBE_MS = 15 * MINUTE_MS
+
+/** Hours of failure after which it is alerted about, and the time after which it is turned off. */
+export const FAILING_ALERT_HOURS = [1, 24, 72]
+export const OFF_AFTER_MS = 5 * DAY_MS
+
+/** Seconds for which the earliest attempt of a destination can lie ahead. */
+export const MAX_DESTINATION_PAUSE_SECONDS = DAY_SECONDS
+
+/**
+ * Seconds for which an instance has a destination, and milliseconds after which it renews that: when
+ * an instance dies, another one continues so much later.
+ */
+export const DESTINATION_LEASE_SECONDS = 30
+export const DELIVERY_LEASE_RENEWAL_MS = 5_000
+
+/** Destinations that an instance sends to at once, and milliseconds between two checks for due ones. */
+export const MAX_CLAIMED_DESTINATIONS = 200
+export const FORWARDING_POLL_MS = 1_000
+
+/** Milliseconds after which a destination makes room, where others wait for one. */
+export const DESTINATION_TURN_MS = 20_000
+
+/**
+ * Bytes of the bodies that an instance sends at once. Beyond it, each destination sends one request at
+ * a time. And those that it reads from the database together.
+ */
+export const MAX_SENDING_BYTES = 128 * MIB
+export const MAX_READ_BYTES = 4 * MIB
+
+/** Replays of an endpoint that run at once, and that are listed. */
+export const MAX_RUNNING_REPLAYS = 5
+export const LISTED_REPLAYS = 20
+
+/** Seconds’ worth of a replay that are queued together, and its requests at most. */
+export const REPLAY_PAGE_SECONDS = 5
+export const MAX_REPLAY_PAGE = 200
+
+/** Deliveries that wait for a destination while a replay adds more: new requests need room. */
+export const MAX_REPLAY_QUEUE = 2_000
+
+/** Seconds for which an instance has a replay. */
+export const REPLAY_LEASE_SECONDS = 60
+
+/** Milliseconds between two checks of the queues. */
+export const QUEUE_CHECK_INTERVAL_MS = 5_000
+
+/** Seconds for which senders wait for a listener, by default and at most, and of its lease. */
+export const DEFAULT_HOLD_SECONDS = 9
+export const MAX_HOLD_SECONDS = 25
+export const LISTENER_LEASE_SECONDS = 15
+
+/** Headers and bytes of the answer of a listener. */
+export const MAX_ANSWER_HEADERS = 100
+export const MAX_ANSWER_BYTES = 512 * KIB
+
+/** Days for which answers of listeners are shown. */
+export const ANSWER_RETENTION_DAYS = 30
 
 /** Bytes that are stored of a malformed request. */
 export const MAX_MALFORMED_BYTES = KIB

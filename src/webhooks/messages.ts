@@ -75,3 +75,44 @@ export function describeGoodSignatures(name: string): AlertText {
     nextStep: '',
   }
 }
+
+export function describeDestinationFailing(name: string, since: Date, error: string): AlertText {
+  return {
+    title: `Requests can’t be forwarded to ${name}`,
+    text: `Every attempt since ${timeText(since)} failed. ${error}`,
+    nextStep: 'Check the receiver. Requests wait and are sent again, for up to three days each.',
+  }
+}
+
+export function describeDestinationOff(name: string, reason: string): AlertText {
+  return {
+    title: `Forwarding to ${name} is off`,
+    text: `${reason} Its deliveries are held for 7 days.`,
+    nextStep: 'Correct the URL or the receiver, then resume the destination.',
+  }
+}
+
+export function describeDestinationRecovered(name: string, since: Date): AlertText {
+  return {
+    title: `Resolved: requests are forwarded to ${name} again`,
+    text: `Attempts had failed since ${timeText(since)}.`,
+    nextStep: '',
+  }
+}
+
+export function describeQueueFull(name: string): AlertText {
+  return {
+    title: `Too many requests wait for ${name}`,
+    text: 'New requests are captured, but not forwarded, until fewer wait.',
+    nextStep:
+      'Check the receiver. Dropped deliveries can be retried while their request is stored.',
+  }
+}
+
+export function describeQueueRoom(name: string): AlertText {
+  return {
+    title: `Resolved: the queue of ${name} has room again`,
+    text: 'New requests are forwarded again.',
+    nextStep: '',
+  }
+}

@@ -5,25 +5,42 @@ import type { Pool } from 'pg'
 import { raiseAlert } from '../alerts/raise.ts'
 import type { Config } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { Capture } from '../http/server.ts'
+import type { Capture } from '../http/http-server.ts'
 import type { RouteContext } from '../module.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
+import type { Resolver } from '../net/dns.ts'
 import type { Cidr } from '../setting-values.ts'
 import type { Notifications } from '../store/notifications.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps } from '../store/clock.ts'
 import { onDeletionChange } from '../store/deleted-workspaces.ts'
+import type { Retention } from '../store/retention.ts'
 import type { DB } from '../store/tables.ts'
+import { DAY_SECONDS, MINUTE_SECONDS } from '../time.ts'
 import { VERSION } from '../version.ts'
-import { webhookAlertJob } from './alerts/jobs.ts'
+import { webhookAlertJob } from './alerts/endpoint-alert-jobs.ts'
 import { createBatchedNotifier } from './batched-notifier.ts'
 import { CAPTURE_PATHS } from './capture/capture-paths.ts'
 import { createCapture } from './capture/capture.ts'
 import { createDelayedResponses } from './capture/delayed-responses.ts'
 import { createEndpointCache } from './endpoints/cache.ts'
 import { loadEndpoint, onEndpointChange } from './endpoints/endpoints.ts'
+import { createDeliveriesNotifier } from './forwarding/deliveries-notifier.ts'
+import { destinationRoutes } from './forwarding/destination-routes.ts'
+import { DESTINATION_TIMESTAMPS } from './forwarding/destinations.sql.ts'
+import { replayRoutes } from './forwarding/replay-routes.ts'
+import { REPLAY_TIMESTAMPS } from './forwarding/replays.sql.ts'
+import type { ForwardingDeps } from './forwarding/run-destination.ts'
+import { startForwarding } from './forwarding/forwarding-worker.ts'
+import { createHeldRequests } from './listeners/held-requests.ts'
+import { listenerRoutes } from './listeners/listener-routes.ts'
+import { markAnswerSent } from './listeners/listeners.sql.ts'
 import { createRequestStreams } from './request-streams.ts'
-import { createGroupCommit, type GroupCommit, type StoreOutcome } from './capture/group-commit.ts'
+import {
+  createGroupCommit,
+  type GroupCommit,
+  type StoreOutcome,
+} from './capture/capture-commits.ts'
 import {
   isDisconnect,
   storeMalformed,
@@ -31,14 +48,26 @@ import {
   describeParseError,
 } from './capture/malformed-requests.ts'
 import { createMemoryBudget } from './capture/read-body.ts'
-import { ALERT_EVALUATION_SECONDS } from './limits.ts'
+import {
+  ALERT_EVALUATION_SECONDS,
+  ANSWER_RETENTION_DAYS,
+  DELIVERY_RETENTION_DAYS,
+  HELD_NAME_DAYS,
+  LISTENER_LEASE_SECONDS,
+  MAX_KEY_MINUTES,
+  MAX_RETRY_SECONDS,
+  REPEAT_HOURS,
+  RETRY_JITTER,
+} from './limits.ts'
 import { watchDisk, type DiskOptions } from './retention/disk.ts'
-import { CAPTURE_QUOTAS, raiseOnce } from './retention/quota.ts'
-import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
-import { listUsage } from './retention/store.ts'
+import { CAPTURE_QUOTAS, raiseOnce } from './retention/capture-quota.ts'
+import { startTrimming, webhookCleanUpJob } from './retention/capture-retention.ts'
+import { listUsage } from './retention/capture-retention.sql.ts'
 import { webhookRoutes } from './routes.ts'
-import type { CapturedRequest } from './requests/captured-request.ts'
-import { createRequestInsert, saveSurplus } from './requests/store.ts'
+import { webhookRuleRoutes } from './rules/webhook-rule-routes.ts'
+import { createSequences } from './rules/sequences.ts'
+import type { StoredCapture } from './requests/captured-request.ts'
+import { createRequestInsert, saveSurplus } from './requests/captured-requests.sql.ts'
 import type { ParseError } from './capture/surplus.ts'
 import { createCaptureMatcher } from './capture/capture-target.ts'
 
@@ -47,31 +76,68 @@ export type WebhooksOptions = {
   pool: Pool
   notifications: Notifications
   secretKey: string
-  config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL'> & DiskOptions
+  config: Pick<
+    Config,
+    | 'BASE_URL'
+    | 'FORWARD_PRIVATE_TARGETS'
+    | 'REPORTS_URL'
+    | 'WEBHOOK_BASE_URL'
+    | 'WEBHOOK_FORWARDING'
+    | 'WEBHOOK_NAMES'
+  > &
+    DiskOptions
+  /** Finds the addresses of destinations. */
+  resolver: Resolver
   /** Networks of reverse proxies; their addresses may change. */
   trustedProxies: Cidr[]
   log: Logger
   /** Called with the result of each captured request, for metrics. */
   onOutcome?: ((outcome: StoreOutcome) => void) | undefined
+  /** Called with the result of each attempt to forward a request, for metrics. */
+  onAttempt?: ForwardingDeps['onAttempt']
   /** Called with the number of captured requests that were removed early, and the reason. */
   onRemoved?: ((reason: 'quota' | 'disk', requests: number) => void) | undefined
   /** Called with the free bytes of the database, where they are monitored. */
   onSpace?: ((freeBytes: number) => void) | undefined
 }
 
-const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  ['webhook_alert', 'due_at', ALERT_EVALUATION_SECONDS] as const,
-  ['webhook_alert', 'called_at', 0] as const,
-  ['webhook_alert', 'bad_alert_at', 0] as const,
-  ['webhook_alert', 'silent_from', 0] as const,
-  ['webhook_watch', 'last_pass_at', 0] as const,
-  ['webhook_watch', 'watched_since', 0] as const,
-].map(([table, column, maxAheadSeconds]) => ({
-  table,
-  column,
-  maxAheadSeconds,
-  clock: 'database',
-}))
+const FUTURE_TIMESTAMPS = [
+  ...DESTINATION_TIMESTAMPS,
+  ...REPLAY_TIMESTAMPS,
+  ...futureTimestamps('database', [
+    ['webhook_delivery', 'due_at', MAX_RETRY_SECONDS * (1 + RETRY_JITTER), `state = 'waiting'`],
+    ['webhook_alert', 'due_at', ALERT_EVALUATION_SECONDS],
+    ['webhook_alert', 'called_at', 0],
+    ['webhook_alert', 'bad_alert_at', 0],
+    ['webhook_alert', 'silent_from', 0],
+    ['webhook_watch', 'last_pass_at', 0],
+    ['webhook_watch', 'watched_since', 0],
+    ['webhook_rule_state', 'expires_at', MAX_KEY_MINUTES * MINUTE_SECONDS],
+    ['webhook_listener', 'lease_until', LISTENER_LEASE_SECONDS],
+    ['webhook_held_name', 'held_until', HELD_NAME_DAYS * DAY_SECONDS],
+  ]),
+]
+
+const RETENTION: Retention[] = [
+  { table: 'webhook_rule_state', column: 'expires_at', days: 0 },
+  { table: 'webhook_held_name', column: 'held_until', days: 0 },
+  { table: 'webhook_repeat', column: 'at', days: REPEAT_HOURS / 24 },
+  { table: 'webhook_answer', column: 'at', days: ANSWER_RETENTION_DAYS },
+  { table: 'webhook_listener', column: 'lease_until', days: 1 },
+  { table: 'webhook_replay', column: 'ended_at', days: DELIVERY_RETENTION_DAYS },
+  { table: 'webhook_attempt', column: 'at', days: DELIVERY_RETENTION_DAYS },
+  { table: 'webhook_delivery', column: 'ended_at', days: DELIVERY_RETENTION_DAYS },
+]
+
+/** What decides about destinations of requests. */
+function destinationPolicy(config: WebhooksOptions['config']) {
+  const ownUrls = [config.BASE_URL, config.WEBHOOK_BASE_URL, config.REPORTS_URL]
+  return {
+    forwarding: config.WEBHOOK_FORWARDING,
+    allowPrivate: config.FORWARD_PRIVATE_TARGETS,
+    ownHosts: new Set(ownUrls.map((url) => new URL(url).host)),
+  }
+}
 
 /**
  * Creates the webhooks module. Waiting responses and event streams end when the app closes; `close`
@@ -84,16 +150,24 @@ export function createWebhooksModule({
   secretKey,
   config,
   trustedProxies,
+  resolver,
   log,
   onOutcome,
+  onAttempt,
   onRemoved,
   onSpace,
 }: WebhooksOptions) {
-  const endpoints = createEndpointCache((token) => loadEndpoint({ db, secretKey }, token))
+  const webhookBaseUrl = config.WEBHOOK_BASE_URL
+  const forwards = config.WEBHOOK_FORWARDING !== 'off'
+  const guard = { resolver, allowPrivate: config.FORWARD_PRIVATE_TARGETS }
+  const hasOwnOrigin = new URL(config.BASE_URL).host !== new URL(webhookBaseUrl).host
+  const endpoints = createEndpointCache((key) =>
+    loadEndpoint({ db, secretKey, hasOwnOrigin, forwards }, key),
+  )
   const stops = [
     onEndpointChange(
       notifications,
-      ({ token }) => endpoints.forget(token),
+      ({ token, names = [] }) => [token, ...names].forEach((key) => endpoints.forget(key)),
       () => endpoints.forgetAll(),
     ),
     onDeletionChange(
@@ -106,8 +180,14 @@ export function createWebhooksModule({
   const raise = raiseOnce((alert) => raiseAlert(db, alert))
   const quotas = { db, quotas: CAPTURE_QUOTAS, raise, onRemoved }
   const trimming = startTrimming({ ...quotas, log })
-  const committing = createGroupCommit<CapturedRequest>({
-    insert: createRequestInsert(pool),
+  const deliveries = createDeliveriesNotifier({ db, log })
+  const insertRequests = createRequestInsert(pool)
+  const committing = createGroupCommit<StoredCapture>({
+    async insert(rows) {
+      const endpointsStored = await insertRequests(rows)
+      if (rows.some((row) => row.deliveries !== undefined)) deliveries.added()
+      return endpointsStored
+    },
     onStored(captured) {
       notifier.captured(captured)
       trimming.captured(captured)
@@ -116,7 +196,7 @@ export function createWebhooksModule({
   })
   const commits = onOutcome ? countOutcomes(committing, onOutcome) : committing
   const delays = createDelayedResponses()
-  const webhookBaseUrl = config.WEBHOOK_BASE_URL
+  const held = createHeldRequests({ db, notifications, log })
   const storeIfNamed = (error: ParseError, socket: Socket) => {
     if (!error.rawPacket || !namesEndpoint(error.rawPacket)) return false
     void storeMalformed(error, socket, { endpoints, commits, trustedProxies, log })
@@ -126,6 +206,9 @@ export function createWebhooksModule({
     endpoints,
     commits,
     delays,
+    sequences: createSequences({ db, log }),
+    held,
+    markAnswerSent: (...sent) => markAnswerSent(db, ...sent),
     memory: createMemoryBudget(),
     trustedProxies,
     saveSurplus: (request, surplus) => saveSurplus(pool, request, surplus),
@@ -156,33 +239,44 @@ export function createWebhooksModule({
   return {
     jobs: [webhookCleanUpJob(quotas), webhookAlertJob({ db, secretKey })] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
+    retention: RETENTION,
     capture,
     /** The bytes of captures that these workspaces store. */
     usage: (workspaceIds: string[]) => listUsage(db, workspaceIds),
     routes: {
-      account: (app, { reauthenticate }) =>
-        webhookRoutes(app, {
-          db,
-          reauthenticate,
-          streams,
-          forget: (token: string) => endpoints.forget(token),
-          endWaiting,
-          secretKey,
-          webhookBaseUrl,
-          version: VERSION,
-        }),
+      account(app, { reauthenticate }) {
+        const forget = (token: string) => endpoints.forget(token)
+        const policy = { namePolicy: config.WEBHOOK_NAMES, hasOwnOrigin, forwards }
+        const shared = { db, secretKey, webhookBaseUrl, forget, ...policy }
+        webhookRoutes(app, { ...shared, reauthenticate, streams, endWaiting, version: VERSION })
+        webhookRuleRoutes(app, shared)
+        const sending = { guard, baseUrl: config.BASE_URL }
+        const destinations = { ...shared, ...sending, ...destinationPolicy(config) }
+        destinationRoutes(app, destinations)
+        replayRoutes(app, destinations)
+        listenerRoutes(app, shared)
+      },
     } satisfies Routes<Pick<RouteContext, 'reauthenticate'>>,
-    startWork: () => watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
+    startWork() {
+      const forwarding = { db, guard, secretKey, baseUrl: config.BASE_URL, log, onAttempt }
+      const works = [
+        watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
+        ...(forwards ? [startForwarding(forwarding, notifications)] : []),
+      ]
+      return async () => void (await Promise.all(works.map((stop) => stop())))
+    },
     async close(): Promise<void> {
       stops.forEach((stop) => stop())
       notifier.close()
+      deliveries.close()
+      held.close()
       await trimming.close()
     },
   }
 }
 
 function countOutcomes(
-  commits: GroupCommit<CapturedRequest>,
+  commits: GroupCommit<StoredCapture>,
   onOutcome: (outcome: StoreOutcome) => void,
 ): typeof commits {
   return {

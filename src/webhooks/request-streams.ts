@@ -1,15 +1,15 @@
-import type { ServerResponse } from 'node:http'
 import { onAccessChangeOf } from '../accounts/account-changes.ts'
 import { Fault } from '../errors.ts'
+import type { EventWriter } from '../http/events/event-writer.ts'
 import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { onRequestsCaptured } from './batched-notifier.ts'
 import { onEndpointChange } from './endpoints/endpoints.ts'
-import { findNewestSeq } from './requests/store.ts'
+import { findNewestSeq } from './requests/captured-requests.sql.ts'
 import { createWakeSignal, WakeSignals } from './wake-signal.ts'
 import { writeRequestEvents, type RequestEventsDeps } from './write-request-events.ts'
 
-export type RequestStream = {
+type RequestStream = {
   workspaceId: string
   accountId: string
   endpointId: string
@@ -24,7 +24,7 @@ export type RequestStreams = {
    * Writes an event for each captured request until the client disconnects, the service stops or
    * the endpoint is deleted.
    */
-  open(stream: RequestStream): Promise<(response: ServerResponse) => Promise<void>>
+  open(stream: RequestStream): Promise<(writer: EventWriter) => Promise<void>>
   close: () => void
 }
 
@@ -47,38 +47,35 @@ export function createRequestStreams(deps: Deps): RequestStreams {
     ),
   ]
 
-  async function follow(
-    stream: RequestStream,
-    from: number,
-    response: ServerResponse,
-  ): Promise<void> {
+  async function follow(stream: RequestStream, from: number, writer: EventWriter): Promise<void> {
     const { endpointId } = stream
     const wakeSignal = createWakeSignal()
     wakeSignals.add(endpointId, wakeSignal)
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
     // Beside the heartbeat, which a stream with many requests does not reach.
     const stopWatchingAccess = onAccessChangeOf(
       notifications,
       stream,
-      () => void stream.recheckAccess().catch(() => gone.abort()),
+      () => void stream.recheckAccess().catch(writer.end),
     )
-    const signal = AbortSignal.any([gone.signal, closing.signal])
-    signal.addEventListener('abort', () => wakeSignal.wake(false))
+    const signal = AbortSignal.any([writer.ended, closing.signal])
+    signal.addEventListener('abort', () => {
+      writer.end()
+      wakeSignal.wake(false)
+    })
     try {
-      await writeRequestEvents(deps, { ...stream, response, wakeSignal, signal, last: from })
+      await writeRequestEvents(deps, { ...stream, writer, wakeSignal, signal, last: from })
     } finally {
       stopWatchingAccess()
       wakeSignals.remove(endpointId, wakeSignal)
-      response.end()
+      writer.end()
     }
   }
 
   return {
     async open(stream) {
       const from = stream.from ?? (await findNewestSeq(db, stream.endpointId))
-      return async (response) => {
-        await follow(stream, from, response).catch((error: unknown) => {
+      return async (writer) => {
+        await follow(stream, from, writer).catch((error: unknown) => {
           if (!(error instanceof Fault))
             log.warn({ err: error }, 'a stream of captured requests was interrupted')
         })

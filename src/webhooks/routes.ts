@@ -1,32 +1,38 @@
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
+import { addAuditDetails } from '../accounts/audit/record-change.ts'
 import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
-import { startEventStream } from '../http/events/event-streams.ts'
+import { openEventWriter } from '../http/events/event-writer.ts'
 import type { LimitName } from '../http/limits/request-limits.ts'
-import { responses, responsesAs, Bytes, Done, Uuid } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
+import { responses, responsesAs, Bytes, Done, Uuid } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
 import type { DB } from '../store/tables.ts'
 import {
   changeEndpoint,
   clearRequests,
   createEndpoint,
+  putEndpointByName,
   removeEndpoint,
   replaceResponseSecret,
   requireEndpoint,
   readResponseSecret,
+  type EndpointPolicy,
 } from './endpoints/endpoints.ts'
-import { listEndpoints } from './endpoints/store.ts'
+import { auditOfSettings } from './endpoints/audit-settings.ts'
+import { listEndpoints } from './endpoints/endpoints.sql.ts'
 import type { RequestStreams } from './request-streams.ts'
 import { MAX_HAR_BYTES, MAX_PAGE_BYTES } from './limits.ts'
 import { formatCurl } from './requests/curl-command.ts'
 import { toHar } from './requests/har.ts'
 import { verifyRequestSignature } from './requests/verify-signature.ts'
-import { findRequest, listRequests } from './requests/store.ts'
+import { findRequest, listRequests } from './requests/captured-requests.sql.ts'
 import {
   EndpointEvent,
   HttpArchive,
+  NamedWebhookSettings,
+  NameParams,
   NewResponseSecret,
   OneRequest,
   RequestPage,
@@ -34,7 +40,8 @@ import {
   WebhookEndpoint,
   WebhookSettings,
 } from './shapes.ts'
-import { presentEndpoint, presentRequest, omitSecrets } from './present.ts'
+import { findAnswer } from './listeners/listeners.sql.ts'
+import { presentAnswer, presentEndpoint, presentRequest, omitSecrets } from './present-request.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>
@@ -47,7 +54,7 @@ export type WebhookRoutesDeps = {
   secretKey: string
   webhookBaseUrl: string
   version: string
-}
+} & EndpointPolicy
 
 const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
@@ -100,7 +107,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const row = await createEndpoint(deps, callerOf(request).workspaceId, request.body)
+      const row = await createEndpoint(deps, callerOf(request), request.body)
       deps.forget(row.token)
       return reply.code(201).send({ success: true, endpoint: present(row) })
     },
@@ -132,14 +139,37 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       },
     },
     async (request) => {
-      const row = await changeEndpoint(
+      const caller = callerOf(request)
+      const before = await requireEndpoint(db, caller.workspaceId, request.params.id)
+      const row = await changeEndpoint(deps, caller, request.params.id, request.body)
+      deps.forget(row.token)
+      addAuditDetails(request, auditOfSettings(omitSecrets(before), row))
+      return { success: true, endpoint: present(row) }
+    },
+  )
+  app.put(
+    '/api/webhook/endpoints/by-name/:name',
+    {
+      schema: {
+        summary: 'Create or change the webhook endpoint of a name',
+        description: 'Answers 201 for a new endpoint, 200 for one that there was.',
+        ...common,
+        params: NameParams,
+        body: NamedWebhookSettings,
+        response: { ...responses(OneEndpoint), ...responses(OneEndpoint, 201) },
+      },
+    },
+    async (request, reply) => {
+      const { name } = request.params
+      const { endpoint, isNew } = await putEndpointByName(
         deps,
-        callerOf(request).workspaceId,
-        request.params.id,
+        callerOf(request),
+        name,
         request.body,
       )
-      deps.forget(row.token)
-      return { success: true, endpoint: present(row) }
+      deps.forget(endpoint.token)
+      deps.forget(name)
+      return reply.code(isNew ? 201 : 200).send({ success: true, endpoint: present(endpoint) })
     },
   )
   app.delete(
@@ -301,7 +331,14 @@ function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoute
       const { endpoint, row } = await find(callerOf(request).workspaceId, request.params)
       const { url } = presentEndpoint(endpoint, webhookBaseUrl)
       const signature = verifyRequestSignature(row, endpoint, secretKey)
-      return { success: true, request: presentRequest(row), signature, curl: formatCurl(row, url) }
+      const answer = await findAnswer(db, row.id)
+      return {
+        success: true,
+        request: presentRequest(row),
+        signature,
+        answer: answer ? presentAnswer(answer) : null,
+        curl: formatCurl(row, url),
+      }
     },
   )
   app.get(
@@ -352,7 +389,7 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
       const recheckAccess = () => reauthenticate(request)
       const stream = { workspaceId, accountId, endpointId: id, from, recheckAccess }
       const follow = await streams.open(stream)
-      await follow(startEventStream(reply).raw)
+      await follow(openEventWriter(reply))
     },
   )
 }

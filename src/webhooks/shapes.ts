@@ -1,35 +1,49 @@
 import { Type } from 'typebox'
 import { Labels } from '../http/labels.ts'
-import { IpAddress, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { IpAddress, nameComponents, Nullable, Timestamp, Uuid } from '../http/http-schema.ts'
 import { SHOWN_NAME } from '../http/shown-name.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
+import { REPEAT_HEADERS } from './requests/repeat-headers.ts'
+import { AnsweredBy, ResponseHeaders } from './rules/shapes.ts'
 import {
   MAX_STORED_BODY_BYTES,
   REQUESTS_PER_ENDPOINT,
   MAX_ALERT_MINUTES,
   MAX_DELAY_SECONDS,
+  MAX_FIELD_CHARS,
   MAX_MALFORMED_BYTES,
+  MAX_NAME_CHARS,
   MIN_CALLED_MINUTES,
+  MIN_NAME_CHARS,
   MIN_SILENT_MINUTES,
+  REPEAT_HOURS,
 } from './limits.ts'
 
 const EXAMPLE = {
   id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
   token: 'Ab3dE5fG7h',
+  name: 'shop-orders',
   url: 'https://portreeve.example/webhooks/Ab3dE5fG7h',
+  namedUrl: 'https://portreeve.example/webhooks/shop-orders',
   label: 'shop orders',
   labels: ['production'],
   responseStatus: 200,
   responseBody: '{"ok":true}',
   responseType: 'application/json',
+  responseHeaders: [['Retry-After', '5']] as [string, string][],
   template: false,
   cors: true,
   timeout: 0,
+  repeatKey: null,
   requestCount: 12,
   signature: { scheme: 'github' },
   alerts: { calledEveryMinutes: null, badSignature: true, silentAfterMinutes: 1_440 },
   createdAt: '2026-11-21T12:00:00.000Z',
 }
+
+const RepeatKey = Nullable(Type.String({ minLength: 1, maxLength: MAX_FIELD_CHARS }), {
+  description: `A field such as \`body/id\` by which repeated requests are recognized. Null for ${REPEAT_HEADERS.map((name) => `\`${name}\``).join(', ')}.`,
+})
 
 const Label = Type.String({
   pattern: SHOWN_NAME,
@@ -39,18 +53,23 @@ const Label = Type.String({
 const ResponseStatus = Type.Integer({
   minimum: 200,
   maximum: 599,
-  description: 'The status of the response.',
+  description: 'The status of the response, 200 to 599; 200 by default.',
 })
 const Timeout = Type.Number({
   minimum: 0,
   maximum: MAX_DELAY_SECONDS,
-  description: `Seconds before the response, 0 to ${MAX_DELAY_SECONDS}; fractions are allowed.`,
+  description: `Seconds before the response, 0 to ${MAX_DELAY_SECONDS}; fractions are allowed. The request is in the list at once.`,
   // Users who exceed the limit usually mean milliseconds.
   'x-sentence': `is in seconds (0-${MAX_DELAY_SECONDS})`,
 })
 const Template = Type.Boolean({
   description:
     'Replaces {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body.',
+})
+
+const Cors = Type.Boolean({
+  description:
+    'Allows web pages of any origin to send requests and read the responses; preflights get 204. On by default.',
 })
 
 const SIGNATURE = {
@@ -124,17 +143,21 @@ export const WebhookEndpoint = Type.Object(
   {
     id: Uuid,
     token: Type.String({ description: 'Ten letters and digits, part of the URL.' }),
+    name: Nullable(Type.String()),
     url: Type.String(),
+    namedUrl: Nullable(
+      Type.String({ description: 'The URL with the chosen name. The one with the token stays.' }),
+    ),
     label: Type.String(),
     labels: Labels,
     responseStatus: ResponseStatus,
     responseBody: Type.String(),
     responseType: Type.String(),
+    responseHeaders: ResponseHeaders,
     template: Template,
-    cors: Type.Boolean({
-      description: 'Allows web pages of any origin to send requests, including preflights.',
-    }),
+    cors: Cors,
     timeout: Timeout,
+    repeatKey: RepeatKey,
     requestCount: Type.Integer({
       description: 'Requests since the endpoint was created or its requests were deleted.',
     }),
@@ -145,38 +168,61 @@ export const WebhookEndpoint = Type.Object(
   { examples: [EXAMPLE] },
 )
 
+const Name = Type.String({
+  maxLength: 100,
+  description: `A name for the URL, ${MIN_NAME_CHARS} to ${MAX_NAME_CHARS} lower-case letters, digits and hyphens. It can be guessed.`,
+})
+
+const SETTINGS = {
+  label: Type.Optional(Label),
+  labels: Type.Optional(Labels),
+  responseStatus: Type.Optional(ResponseStatus),
+  responseBody: Type.Optional(
+    Type.String({ maxLength: 65_536, description: 'Up to 64 KiB; empty by default.' }),
+  ),
+  responseType: Type.Optional(
+    Type.String({
+      maxLength: 1_000,
+      description: 'A media type; `text/plain; charset=utf-8` by default.',
+    }),
+  ),
+  responseHeaders: Type.Optional(ResponseHeaders),
+  template: Type.Optional(Template),
+  cors: Type.Optional(Cors),
+  timeout: Type.Optional(Timeout),
+  repeatKey: Type.Optional(RepeatKey),
+  signature: Type.Optional(
+    Nullable(
+      Type.Object(
+        { ...SIGNATURE, secret: Type.Optional(Secret) },
+        { description: 'How the sender signs. Without `secret`, the stored one is kept.' },
+      ),
+    ),
+  ),
+  alerts: Type.Optional(
+    Type.Object(
+      {
+        calledEveryMinutes: Type.Optional(CalledEveryMinutes),
+        badSignature: Type.Optional(BadSignature),
+        silentAfterMinutes: Type.Optional(SilentAfterMinutes),
+      },
+      { description: 'The alerts that the endpoint raises; none by default.' },
+    ),
+  ),
+}
+
 /** Given settings are changed; omitted ones stay unchanged. */
 export const WebhookSettings = Type.Object(
-  {
-    label: Type.Optional(Label),
-    labels: Type.Optional(Labels),
-    responseStatus: Type.Optional(ResponseStatus),
-    responseBody: Type.Optional(Type.String({ maxLength: 65_536, description: 'Up to 64 KiB.' })),
-    responseType: Type.Optional(Type.String({ maxLength: 1_000, description: 'A media type.' })),
-    template: Type.Optional(Template),
-    cors: Type.Optional(Type.Boolean()),
-    timeout: Type.Optional(Timeout),
-    signature: Type.Optional(
-      Nullable(
-        Type.Object(
-          { ...SIGNATURE, secret: Type.Optional(Secret) },
-          { description: 'How the sender signs. Without `secret`, the stored one is kept.' },
-        ),
-      ),
-    ),
-    alerts: Type.Optional(
-      Type.Object(
-        {
-          calledEveryMinutes: Type.Optional(CalledEveryMinutes),
-          badSignature: Type.Optional(BadSignature),
-          silentAfterMinutes: Type.Optional(SilentAfterMinutes),
-        },
-        { description: 'The alerts that the endpoint raises; none by default.' },
-      ),
-    ),
-  },
+  { name: Type.Optional(Nullable(Name)), ...SETTINGS },
   { examples: [{ label: EXAMPLE.label, responseStatus: 202 }] },
 )
+
+/** The settings of the endpoint with a name, which the path has. */
+export const NamedWebhookSettings = Type.Object(SETTINGS, {
+  examples: [{ label: EXAMPLE.label, responseStatus: 202 }],
+})
+
+export const NameParams = Type.Object({ name: Name })
 
 const Headers = Type.Array(Type.Tuple([Type.String(), Type.String()]), {
   description: 'As received: order, case and repetitions. One character per byte.',
@@ -186,14 +232,24 @@ export const WebhookRequest = Type.Object(
   {
     id: Uuid,
     method: Type.String(),
-    path: Type.String({ description: 'The raw path below the token; "" if there is none.' }),
+    path: Type.String({
+      description:
+        'The raw path below the token: `a%2Fb` and `//a//` stay unchanged. Empty if there is none.',
+    }),
     query: Type.String({ description: 'The raw query string, without the question mark.' }),
     headers: Headers,
     trailers: Nullable(Headers),
-    ip: Type.String(),
-    body: Type.String(),
+    ip: Type.String({
+      description: 'The sender. Forwarding headers count only from TRUSTED_PROXIES.',
+    }),
+    body: Type.String({
+      description:
+        'Text if the bytes are text, otherwise base64 (`bodyEncoding`). A body in gzip is stored in gzip.',
+    }),
     bodyEncoding: Type.Enum(['utf8', 'base64']),
-    bodySize: Type.Integer({ description: 'Bytes received, even if fewer are stored.' }),
+    bodySize: Type.Integer({
+      description: 'Bytes received, even if fewer are stored (`truncated`).',
+    }),
     truncated: Type.Boolean({
       description: `Only the first ${MAX_STORED_BODY_BYTES} bytes are stored.`,
     }),
@@ -203,15 +259,14 @@ export const WebhookRequest = Type.Object(
     httpVersion: Type.String(),
     preflight: Type.Boolean({ description: 'A CORS preflight of a browser.' }),
     aborted: Type.Boolean({ description: 'The sender disconnected before the end of the body.' }),
-    rejected: Nullable(
-      Type.String({
-        description:
-          'Why the request was rejected. The body of a malformed request contains its first bytes, raw.',
-      }),
-    ),
+    rejected: Nullable(Type.String(), {
+      description:
+        'Why the request was rejected. The body of a malformed request contains its first bytes, raw.',
+    }),
     responseStatus: Nullable(
       Type.Integer({
-        description: 'The status of the response; null if the sender had disconnected.',
+        description:
+          'The status of the response; null if the sender had disconnected, or a rule sent none.',
       }),
     ),
     surplus: Nullable(
@@ -234,6 +289,10 @@ export const WebhookRequest = Type.Object(
         },
       ),
     ),
+    answeredBy: AnsweredBy,
+    repeatOf: Nullable(Uuid, {
+      description: `The earlier request of the last ${REPEAT_HOURS} hours with the same key; null for none.`,
+    }),
   },
   {
     examples: [
@@ -261,6 +320,8 @@ export const WebhookRequest = Type.Object(
         rejected: null,
         responseStatus: 200,
         surplus: null,
+        answeredBy: null,
+        repeatOf: null,
       },
     ],
   },
@@ -280,9 +341,17 @@ const Signature = Nullable(
 export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signature: Signature })
 
 export const RequestQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 500,
+    default: 50,
+    description: 'A page has up to 2 MiB of bodies, a HAR export up to 8 MiB.',
+  }),
   since: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Received after this time, exclusive.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Received after this time, exclusive. With a time zone.',
+    }),
   ),
   until: Type.Optional(
     Type.String({ format: 'date-time', description: 'Received until this time, inclusive.' }),
@@ -298,14 +367,15 @@ export const RequestQuery = Type.Object({
     default: 'desc',
     description: 'Newest first, or oldest first.',
   }),
-  method: Type.Optional(Type.String({ maxLength: 20 })),
+  method: Type.Optional(Type.String({ maxLength: 20, description: 'Only this method.' })),
   path: Type.Optional(Type.String({ maxLength: 2_000, description: 'A prefix of the path.' })),
-  ip: Type.Optional(Type.String(IpAddress)),
+  ip: Type.Optional(Type.String({ ...IpAddress, description: 'Only this sender.' })),
   q: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Searches the path, query, header values, and the first 64 KiB of the body.',
+      description:
+        'Searches the path, query, header values, and the first 64 KiB of the body; ignores case.',
     }),
   ),
   format: Type.Enum(['json', 'har'], {
@@ -341,6 +411,17 @@ export const OneRequest = Type.Object({
   success: Type.Literal(true),
   request: WebhookRequest,
   signature: Signature,
+  answer: Nullable(
+    Type.Object({
+      status: Type.Integer(),
+      headers: Headers,
+      body: Type.String(),
+      bodyEncoding: Type.Enum(['utf8', 'base64']),
+      sent: Type.Boolean({ description: 'Whether the sender got it; false for a late answer.' }),
+      at: Timestamp,
+    }),
+    { description: 'The answer of a listener; null for none.' },
+  ),
   curl: Nullable(
     Type.String({
       description:
@@ -407,6 +488,7 @@ nameComponents({
   WebhookAlerts,
   WebhookEndpoint,
   WebhookSettings,
+  NamedWebhookSettings,
   WebhookRequest,
   ListedWebhookRequest: ListedRequest,
   WebhookRequestPage: RequestPage,

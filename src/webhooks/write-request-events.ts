@@ -1,11 +1,11 @@
-import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HEARTBEAT_MS, type EventWriter } from '../http/events/event-writer.ts'
 import type { Db } from '../store/database.ts'
-import { findEndpoint, type EncryptedEndpoint } from './endpoints/store.ts'
+import { findEndpoint, type EncryptedEndpoint } from './endpoints/endpoints.sql.ts'
 import { MAX_PAGE_BYTES } from './limits.ts'
-import { omitSecrets, presentEndpoint, presentRequest } from './present.ts'
+import { omitSecrets, presentEndpoint, presentRequest } from './present-request.ts'
 import type { RequestRow } from './requests/captured-request.ts'
-import { findSeqBefore, listRequests } from './requests/store.ts'
+import { findSeqBefore, listRequests } from './requests/captured-requests.sql.ts'
 import { verifyRequestSignature } from './requests/verify-signature.ts'
 import type { WakeSignal } from './wake-signal.ts'
 
@@ -22,12 +22,6 @@ const PAGE_INTERVAL_MS = 50
  */
 const MAX_REQUESTS_BEHIND = 1_000
 
-/**
- * Milliseconds between two comments, which keep proxies from closing an idle stream. Each also
- * checks for new requests.
- */
-const HEARTBEAT_MS = 15_000
-
 export type RequestEventsDeps = { db: Db; secretKey: string; webhookBaseUrl: string }
 
 /** The state of one stream. */
@@ -36,7 +30,7 @@ export type OpenStream = {
   readonly endpointId: string
   /** Throws when the client has lost its access. */
   readonly recheckAccess: () => Promise<unknown>
-  readonly response: ServerResponse
+  readonly writer: EventWriter
   readonly wakeSignal: WakeSignal
   /** Aborted when the client has disconnected or the service stops. */
   readonly signal: AbortSignal
@@ -52,23 +46,20 @@ export async function writeRequestEvents(
   deps: RequestEventsDeps,
   stream: OpenStream,
 ): Promise<void> {
-  const { workspaceId, endpointId, recheckAccess, response, wakeSignal, signal } = stream
+  const { workspaceId, endpointId, recheckAccess, writer, wakeSignal, signal } = stream
   // The first ID is sent at once, so that a client that disconnects before the first request
   // misses none.
-  response.write(`retry: 2000\nid: ${stream.last}\nevent: ready\ndata: {}\n\n`)
+  writer.send({ id: stream.last, name: 'ready', data: {} })
   let endpoint = await findEndpoint(deps.db, workspaceId, endpointId)
   wakeSignal.wake(false)
   for (;;) {
     const reason = await wakeSignal.wait(HEARTBEAT_MS)
     if (signal.aborted) return
-    if (reason === null) {
-      response.write(':\n\n')
-      await recheckAccess()
-    }
+    if (reason === null) await recheckAccess()
     if (reason === 'changed') {
       endpoint = await findEndpoint(deps.db, workspaceId, endpointId)
-      if (!endpoint) return void response.write('event: deleted\ndata: {}\n\n')
-      writeEndpoint(deps, response, endpoint)
+      if (!endpoint) return writer.send({ name: 'deleted', data: {} })
+      writeEndpoint(deps, writer, endpoint)
     }
     if (endpoint) await writeNewRequests(deps, stream, endpoint)
   }
@@ -76,11 +67,10 @@ export async function writeRequestEvents(
 
 function writeEndpoint(
   { webhookBaseUrl }: RequestEventsDeps,
-  response: ServerResponse,
+  writer: EventWriter,
   endpoint: EncryptedEndpoint,
 ): void {
-  const data = JSON.stringify(presentEndpoint(omitSecrets(endpoint), webhookBaseUrl))
-  response.write(`event: endpoint\ndata: ${data}\n\n`)
+  writer.send({ name: 'endpoint', data: presentEndpoint(omitSecrets(endpoint), webhookBaseUrl) })
 }
 
 async function writeNewRequests(
@@ -88,7 +78,7 @@ async function writeNewRequests(
   stream: OpenStream,
   endpoint: EncryptedEndpoint,
 ): Promise<void> {
-  const { response, signal } = stream
+  const { writer, signal } = stream
   for (let hasMore = true; hasMore && !signal.aborted;) {
     const page = await listRequests(deps.db, endpoint.id, {
       order: 'asc',
@@ -97,10 +87,10 @@ async function writeNewRequests(
       maxBytes: MAX_PAGE_BYTES,
     })
     if (page.hasMore && (await skipIfFarBehind(deps.db, stream))) continue
-    for (const row of page.rows) writeRequest(deps, response, row, endpoint)
+    for (const row of page.rows) writeRequest(deps, writer, row, endpoint)
     stream.last = page.rows.at(-1)?.seq ?? stream.last
     hasMore = page.hasMore
-    if (page.rows.length > 0) await waitForClient(response, signal)
+    if (page.rows.length > 0) await waitForClient(writer, signal)
   }
 }
 
@@ -109,32 +99,25 @@ async function skipIfFarBehind(db: Db, stream: OpenStream): Promise<boolean> {
   const furthest = await findSeqBefore(db, stream.endpointId, MAX_REQUESTS_BEHIND)
   if (furthest === null || furthest <= stream.last) return false
   stream.last = (await findSeqBefore(db, stream.endpointId, PAGE_REQUESTS)) ?? stream.last
-  stream.response.write('event: skipped\ndata: {}\n\n')
+  stream.writer.send({ name: 'skipped', data: {} })
   return true
 }
 
 function writeRequest(
   { secretKey }: RequestEventsDeps,
-  response: ServerResponse,
+  writer: EventWriter,
   row: RequestRow,
   endpoint: EncryptedEndpoint,
 ): void {
-  const data = JSON.stringify({
-    ...presentRequest(row),
-    signature: verifyRequestSignature(row, endpoint, secretKey),
-  })
-  response.write(`id: ${row.seq}\nevent: request\ndata: ${data}\n\n`)
+  const signature = verifyRequestSignature(row, endpoint, secretKey)
+  writer.send({ id: row.seq, name: 'request', data: { ...presentRequest(row), signature } })
 }
 
 /**
  * Waits for the interval between pages and, when the client reads more slowly than that, until it
  * is ready.
  */
-async function waitForClient(response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function waitForClient(writer: EventWriter, signal: AbortSignal): Promise<void> {
   await sleep(PAGE_INTERVAL_MS, undefined, { signal }).catch(() => {})
-  if (!response.writableNeedDrain || signal.aborted) return
-  await new Promise<void>((resolve) => {
-    response.once('drain', resolve)
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  if (!signal.aborted) await writer.caughtUp()
 }

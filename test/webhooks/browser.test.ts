@@ -3,17 +3,18 @@ import { createServer as createHttpServer } from 'node:http'
 import { once } from 'node:events'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inService, removeTestPath } from '../base-path.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startWebhooks, type WebhooksTest } from './module.ts'
 
 /** Whatever it manages to do shows in the title, or as a request to the service. */
 const ATTACK = `<!doctype html><title>untouched</title><script>
 document.title = 'ran'
-fetch('/api/v1/account').then((r) => r.text()).then((text) => { document.title = 'read ' + text })
-new Image().src = '/webhooks/stolen?' + document.cookie
-</script><img src="/webhooks/0000000000" onerror="document.title = 'ran'"><svg onload="document.title = 'ran'"></svg>
-<form action="/api/auth/sign-out" method="post"><button id="go">go</button></form>
-<a id="link" href="javascript:document.title='ran'">x</a><iframe src="/"></iframe>`
+fetch('${inService('/api/v1/account')}').then((r) => r.text()).then((text) => { document.title = 'read ' + text })
+new Image().src = '${inService('/webhooks/stolen')}?' + document.cookie
+</script><img src="${inService('/webhooks/0000000000')}" onerror="document.title = 'ran'"><svg onload="document.title = 'ran'"></svg>
+<form action="${inService('/api/auth/sign-out')}" method="post"><button id="go">go</button></form>
+<a id="link" href="javascript:document.title='ran'">x</a><iframe src="${inService('/')}"></iframe>`
 
 /** Loads a URL as script, frame and worker, and returns the results. */
 const EMBED = `async (url) => {
@@ -45,6 +46,7 @@ afterAll(async () => {
 
 async function signedInPage() {
   const context = await browser.newContext({ baseURL: portreeve.portreeve.url })
+  removeTestPath(context)
   const { email, password } = portreeve.alice
   const headers = { origin: portreeve.portreeve.url }
   const answer = await context.request.post('/api/auth/sign-in/email', {
@@ -59,7 +61,7 @@ describe('a captured answer in a signed-in browser', () => {
   it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/xml'])(
     'neither runs nor reads our session, as %s',
     async (responseType) => {
-      const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = 'ran'; location = '/webhooks/stolen?' + document.cookie</script></svg>`
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = 'ran'; location = '${inService('/webhooks/stolen')}?' + document.cookie</script></svg>`
       const responseBody = responseType === 'text/html' ? ATTACK : svg
       const endpoint = await portreeve.makeEndpoint({ responseBody, responseType })
       const { context, page } = await signedInPage()
@@ -72,7 +74,9 @@ describe('a captured answer in a signed-in browser', () => {
       await page.waitForTimeout(500)
       expect(await page.title()).not.toMatch(/ran|read/)
       expect(
-        asked.filter((path) => path !== `/webhooks/${endpoint.token}` && path !== '/favicon.ico'),
+        asked.filter(
+          (path) => path !== inService(`/webhooks/${endpoint.token}`) && path !== '/favicon.ico',
+        ),
       ).toEqual([])
       if (responseType === 'text/html') {
         await page.locator('#go').click()
@@ -116,7 +120,7 @@ describe('a captured answer in a signed-in browser', () => {
       route.fulfill({ contentType: 'text/html', body: '<title>plain</title>' }),
     )
     await page.goto('/plain')
-    const outcome = await page.evaluate(`(${EMBED})('/webhooks/${endpoint.token}')`)
+    const outcome = await page.evaluate(`(${EMBED})('${inService(`/webhooks/${endpoint.token}`)}')`)
     expect(outcome).toEqual(['refused', 'refused', false])
     await context.close()
   })
@@ -136,7 +140,7 @@ describe('a captured answer in a signed-in browser', () => {
         body: '{}',
       })
       return [response.status, await response.text()]
-    }, `${portreeve.portreeve.url}/webhooks/${endpoint.token}/from-a-page`)
+    }, `${endpoint.url}/from-a-page`)
     expect(answer).toEqual([500, 'for all'])
     const [request, preflight] = await portreeve.captured(endpoint, 2)
     expect(preflight).toMatchObject({ method: 'OPTIONS', preflight: true, responseStatus: 204 })

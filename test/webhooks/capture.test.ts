@@ -157,13 +157,12 @@ describe('a captured request', () => {
   })
 
   it('is in the list at once, before a delayed answer is sent', async () => {
-    const endpoint = await portreeve.makeEndpoint({ timeout: 1.2, responseBody: 'late' })
-    const begun = performance.now()
-    const answer = send(endpoint)
+    const endpoint = await portreeve.makeEndpoint({ timeout: 3, responseBody: 'late' })
+    let isAnswered = false
+    const answer = send(endpoint).finally(() => (isAnswered = true))
     expect(await portreeve.captured(endpoint)).toHaveLength(1)
-    expect(performance.now() - begun).toBeLessThan(1_100)
+    expect(isAnswered).toBe(false)
     expect(await (await answer).text()).toBe('late')
-    expect(performance.now() - begun).toBeGreaterThanOrEqual(1_190)
   })
 
   it('has lost our session cookie, and no other', async () => {

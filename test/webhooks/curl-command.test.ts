@@ -127,7 +127,7 @@ describe('the command that sends a request again', () => {
         { numRuns: 30 },
       )
     },
-    60_000,
+    300_000,
   )
 
   it('never quotes text in a way that another shell would end', () => {

@@ -1,17 +1,17 @@
 import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { insertWorkspace } from '../../src/accounts/workspaces/store.ts'
+import { insertWorkspace } from '../../src/accounts/workspaces/workspaces.sql.ts'
 import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
-import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/endpoints.sql.ts'
 import {
   readSpace,
   relieveDisk,
   shareReduction,
   type DiskOptions,
 } from '../../src/webhooks/retention/disk.ts'
-import { listUsage } from '../../src/webhooks/retention/store.ts'
+import { listUsage } from '../../src/webhooks/retention/capture-retention.sql.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { addAccount as insertPerson, passwordOf } from '../people.ts'

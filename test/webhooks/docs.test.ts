@@ -21,7 +21,7 @@ afterAll(async () => {
   await portreeve.stop()
 })
 
-describe('docs/webhooks.md and docs/webhook-responses.md', () => {
+describe('docs/webhooks.md, webhook-responses.md and webhook-rules.md', () => {
   it('have examples with the documented results, in order', async () => {
     const { portreeve: service, alice } = portreeve
     const pages = examples('webhooks.md')
@@ -30,6 +30,7 @@ describe('docs/webhooks.md and docs/webhook-responses.md', () => {
       apiFunction(service.url, alice.token),
       ...pages.slice(0, -1),
       ...examples('webhook-responses.md'),
+      ...examples('webhook-rules.md'),
       ...pages.slice(-1),
     ]
     const env = { PATH: process.env['PATH'] }
@@ -52,6 +53,7 @@ describe('docs/webhooks.md and docs/webhook-responses.md', () => {
     expect(stdout).toContain('{"challenge": "3eZbrw1a"}')
     expect(stdout.match(/"status":"valid"/g)).toHaveLength(6)
     expect(stdout.match(/"status":"(?!valid)/g)).toBeNull()
+    expect(stdout).toContain('{"ok": true}503\n503\n200\n{"success":true,"reset":1}\n')
     expect(stdout).toMatch(/\{"success":true,"deleted":\d+\}\{"success":true\}$/)
   }, 90_000)
 })

@@ -5,20 +5,29 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
+import { migrate } from '../../src/store/migrate-schema.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/endpoints.sql.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
+import {
+  newDestinationId,
+  newDestinationSecret,
+  seal,
+} from '../../src/webhooks/forwarding/destination-settings.ts'
+import { insertDestination } from '../../src/webhooks/forwarding/destinations.sql.ts'
 import { SURROUNDINGS } from '../cli/command.ts'
+import { startReceiver } from '../servers/receiver.ts'
 
 const SECRET_KEY = 'the key of a service that is going to be killed'
 /** Few enough for each endpoint that none is trimmed. */
 const ENDPOINTS = 10
 const PER_ENDPOINT = 900
+
+const patience = { interval: 10, timeout: 40_000 }
 
 let folder: string
 let store: Embedded
@@ -43,12 +52,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function startChild(): Promise<{ child: ChildProcess; url: string }> {
+async function startChild(roles = 'web'): Promise<{ child: ChildProcess; url: string }> {
   const env = {
     ...SURROUNDINGS,
     DATABASE_URL: store.url,
     PORT: '0',
-    ROLES: 'web',
+    ROLES: roles,
+    FORWARD_PRIVATE_TARGETS: '127.0.0.0/8',
     SMTP_LISTEN: 'off',
     SECRET_KEY,
   }
@@ -113,12 +123,14 @@ async function stored(): Promise<Set<string>> {
   return new Set(rows.map(({ place }) => place))
 }
 
-async function makeTokens(): Promise<string[]> {
+function makeEndpoints() {
   const rows = Array.from({ length: ENDPOINTS }, () =>
     insertEndpoint(database.db, { workspaceId, token: newEndpointToken() }),
   )
-  return (await Promise.all(rows)).map(({ token }) => token)
+  return Promise.all(rows)
 }
+
+const makeTokens = async () => (await makeEndpoints()).map(({ token }) => token)
 
 const missingFrom = (found: Set<string>, wanted: Set<string>) =>
   [...wanted].filter((path) => !found.has(path))
@@ -152,3 +164,54 @@ describe('a request that was acknowledged', () => {
     await once(child, 'exit')
   }, 90_000)
 })
+
+describe('a request that is forwarded', () => {
+  it('arrives after kill -9 of the service, and what may have arrived before is marked', async () => {
+    const receiver = await startReceiver((response) => {
+      // Some are on their way when the service is killed.
+      setTimeout(() => response.writeHead(204).end(), 20)
+    })
+    onTestFinished(() => receiver.close())
+    const [endpoint, ...others] = await makeEndpoints()
+    if (!endpoint) throw new Error('no endpoint was made')
+    await addDestination(endpoint.id, receiver.origin)
+    const first = await startChild('web,worker')
+    const loading = load(first.url, [endpoint.token, ...others.map(({ token }) => token)])
+    await expect.poll(() => receiver.received.length, patience).toBeGreaterThan(50)
+    first.child.kill('SIGKILL')
+    await once(first.child, 'exit')
+    await loading.stop()
+    const before = receiver.received.length
+    // Otherwise its lease would have to end.
+    await database.pool.query('update webhook_destination set claimed_until = null')
+    const second = await startChild('worker')
+    const waiting = async () => {
+      const { rows } = await database.pool.query<{ state: string }>(
+        `select state from webhook_delivery where state <> 'delivered'`,
+      )
+      return rows
+    }
+    await expect.poll(waiting, patience).toEqual([])
+    second.child.kill('SIGKILL')
+    await once(second.child, 'exit')
+    const wanted = [...loading.acknowledged].filter((path) => path.includes(endpoint.token))
+    const paths = receiver.received.map(({ path }) => `/webhooks/${endpoint.token}${path}`)
+    expect(missingFrom(new Set(paths), new Set(wanted))).toEqual([])
+    const seen = new Set<string>()
+    const repeats = receiver.received.flatMap(({ headers }) => {
+      const id = String(headers['webhook-id'])
+      const isRepeated = seen.has(id)
+      seen.add(id)
+      return isRepeated ? [headers['x-portreeve-repeat']] : []
+    })
+    expect(receiver.received.length).toBeGreaterThan(before)
+    expect(new Set(repeats)).toEqual(new Set(repeats.length > 0 ? ['maybe-delivered'] : []))
+  }, 90_000)
+})
+
+async function addDestination(endpointId: string, url: string): Promise<void> {
+  const id = newDestinationId()
+  const settings = { url, headers: [], secret: newDestinationSecret(), previous: null }
+  const sealed = seal(id, settings, SECRET_KEY)
+  await insertDestination(database.db, { id, endpointId, workspaceId, target: url, sealed })
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { createGroupCommit } from '../../src/webhooks/capture/group-commit.ts'
+import { createGroupCommit } from '../../src/webhooks/capture/capture-commits.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startWebhooks } from './module.ts'
 

@@ -65,6 +65,51 @@ describe('two instances on one database', () => {
     expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(400)
   })
 
+  it('give each number of a sequence once, also to 64 senders at once', async () => {
+    const endpoint = await portreeve.makeEndpoint()
+    const answers = [{ status: 503, times: 200 }, { status: 202 }]
+    await portreeve.api('POST', `/${endpoint.id}/rules`, { answers, key: 'headers.x-id' })
+    const sendSome = async (base: string, id: string) => {
+      const statuses: number[] = []
+      for (let i = 0; i < 4; i++) {
+        const init = { method: 'POST', body: 'x', headers: { 'x-id': id } }
+        statuses.push((await fetch(`${base}/webhooks/${endpoint.token}`, init)).status)
+      }
+      return statuses
+    }
+    const all = await Promise.all(
+      Array.from({ length: 64 }, (_, n) =>
+        sendSome(n % 2 === 0 ? portreeve.portreeve.url : other.url, n === 0 ? 'rare' : 'usual'),
+      ),
+    )
+    expect(all[0]).toEqual([503, 503, 503, 503])
+    expect(all.flat().filter((status) => status === 202)).toHaveLength(63 * 4 - 200)
+  })
+
+  it('answer senders of one through a listener at the other', async () => {
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'configured' })
+    // Known to the other before there is a listener.
+    await send(other.url, endpoint)
+    const path = `/${endpoint.id}/listeners`
+    const { json } = await portreeve.api('POST', path, { holdSeconds: 20 })
+    const { listener } = json as unknown as { listener: { id: string } }
+    const answerAll = async () => {
+      for (const { id } of await portreeve.captured(endpoint, 0)) {
+        const answer = { listener: listener.id, status: 418, headers: [], bodyBase64: '' }
+        await portreeve.api('POST', `/${endpoint.id}/requests/${id}/answer`, answer)
+      }
+    }
+    // Until the other has been notified of the listener.
+    await expect
+      .poll(async () => {
+        const state: { status: number | null } = { status: null }
+        void send(other.url, endpoint).then(({ status }) => (state.status = status))
+        while (state.status === null) await answerAll()
+        return state.status
+      })
+      .toBe(418)
+  })
+
   it('apply a change at once', async () => {
     const endpoint = await portreeve.makeEndpoint({ responseBody: 'one' })
     expect(await (await send(other.url, endpoint)).text()).toBe('one')

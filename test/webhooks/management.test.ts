@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { encrypt } from '../../src/store/encryption.ts'
-import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
-import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/endpoints.sql.ts'
+import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/capture-quota.ts'
+import { webhookCleanUpJob } from '../../src/webhooks/retention/capture-retention.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import type { Person } from '../service.ts'
 import { startWebhooks, type Answer, type Endpoint, type WebhooksTest } from './module.ts'
@@ -49,6 +49,9 @@ describe('an endpoint', () => {
       id: expect.stringMatching(/^[\da-f-]{36}$/),
       token: expect.stringMatching(/^[A-Za-z0-9]{10}$/),
       url: expect.stringContaining(`/webhooks/${endpoint.token}`),
+      name: null,
+      namedUrl: null,
+      responseHeaders: [],
       label: '',
       responseStatus: 200,
       responseBody: '',
@@ -56,6 +59,7 @@ describe('an endpoint', () => {
       template: false,
       cors: true,
       timeout: 0,
+      repeatKey: null,
       requestCount: 0,
       signature: null,
       alerts: { calledEveryMinutes: null, badSignature: false, silentAfterMinutes: null },

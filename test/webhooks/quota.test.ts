@@ -1,14 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { insertWorkspace } from '../../src/accounts/workspaces/store.ts'
+import { insertWorkspace } from '../../src/accounts/workspaces/workspaces.sql.ts'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { clearRequests } from '../../src/webhooks/endpoints/endpoints.ts'
-import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { raiseOnce, trimToQuotas, type CaptureQuotas } from '../../src/webhooks/retention/quota.ts'
-import { startTrimming, webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
-import { deleteBeyond, deleteOlder, listUsage } from '../../src/webhooks/retention/store.ts'
+import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/endpoints/endpoints.sql.ts'
+import {
+  raiseOnce,
+  trimToQuotas,
+  type CaptureQuotas,
+} from '../../src/webhooks/retention/capture-quota.ts'
+import { startTrimming, webhookCleanUpJob } from '../../src/webhooks/retention/capture-retention.ts'
+import {
+  deleteBeyond,
+  deleteOlder,
+  listUsage,
+} from '../../src/webhooks/retention/capture-retention.sql.ts'
 import { storedBytes, type CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
-import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
+import { createRequestInsert } from '../../src/webhooks/requests/captured-requests.sql.ts'
 import { newUuidBytes } from '../../src/store/uuid.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
@@ -70,6 +78,7 @@ function request(endpointId: string, path: string, bytes = BODY_BYTES): Captured
     rejected: null,
     responseStatus: 200,
     surplus: null,
+    answeredBy: null,
   }
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/endpoints.sql.ts'
 import type { CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
-import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
+import { createRequestInsert } from '../../src/webhooks/requests/captured-requests.sql.ts'
 import { newUuidBytes } from '../../src/store/uuid.ts'
 import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
@@ -55,6 +55,7 @@ function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
     rejected: 'why',
     responseStatus: 413,
     surplus: { size: 3, start: 'eHl6', responseStatus: 400 },
+    answeredBy: { ruleId: endpointId, label: 'é', answer: 2, key: 'k', fault: 'close' },
     ...given,
   }
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyText } from '../any-text.ts'
-import { fillTemplate as fillBytes } from '../../src/webhooks/capture/template.ts'
+import { fillTemplate as fillBytes } from '../../src/webhooks/capture/response-template.ts'
 import { MAX_TEMPLATE_VALUE_BYTES } from '../../src/webhooks/limits.ts'
 
 const fillTemplate = (...args: Parameters<typeof fillBytes>) =>

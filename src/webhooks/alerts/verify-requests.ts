@@ -3,9 +3,9 @@ import type { Db } from '../../store/database.ts'
 import { decryptSignatureSecret } from '../endpoints/endpoints.ts'
 import { MAX_VERIFIED_BYTES, MAX_VERIFIED_REQUESTS, REQUESTS_PER_ENDPOINT } from '../limits.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
-import { findStart, listRequests } from '../requests/store.ts'
-import type { VerifiedRequests } from './evaluate.ts'
-import type { WatchedEndpoint } from './store.ts'
+import { findStart, listRequests } from '../requests/captured-requests.sql.ts'
+import type { VerifiedRequests } from './evaluate-endpoints.ts'
+import type { WatchedEndpoint } from './endpoint-alerts.sql.ts'
 
 /**
  * Verifies the signatures of requests that arrived since the last evaluation, oldest first. The

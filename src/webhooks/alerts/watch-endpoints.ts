@@ -3,19 +3,18 @@ import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import type { Logger } from '../../log.ts'
 import type { DB } from '../../store/tables.ts'
 import {
-  ALERT_EVALUATION_SECONDS,
   MAX_EVALUATED_ENDPOINTS,
   MAX_PASS_GAP_SECONDS,
   MAX_VERIFIED_BYTES_PER_ACCOUNT,
 } from '../limits.ts'
-import { evaluateEndpoint, type Evaluation, type VerifiedRequests } from './evaluate.ts'
+import { evaluateEndpoint, type Evaluation, type VerifiedRequests } from './evaluate-endpoints.ts'
 import {
   claimWatched,
   recordPass,
   requeueWatched,
   saveAlertState,
   type WatchedEndpoint,
-} from './store.ts'
+} from './endpoint-alerts.sql.ts'
 import { verifyNewRequests } from './verify-requests.ts'
 
 export type WatchDeps = { db: Kysely<DB>; secretKey: string; log: Logger }
@@ -34,9 +33,8 @@ type Pass = {
 export async function watchEndpoints(deps: WatchDeps, signal: AbortSignal): Promise<void> {
   const { db, log } = deps
   const pass = { ...(await recordPass(db, MAX_PASS_GAP_SECONDS)), verifiedBytes: new Map() }
-  const batch = { seconds: ALERT_EVALUATION_SECONDS, limit: MAX_EVALUATED_ENDPOINTS }
-  for (let some = batch.limit; some > 0 && !signal.aborted;) {
-    const claimed = await claimWatched(db, pass.now, batch)
+  for (let some = 1; some > 0 && !signal.aborted;) {
+    const claimed = await claimWatched(db, pass.now, MAX_EVALUATED_ENDPOINTS)
     for (const endpoint of claimed)
       await watchEndpoint(deps, endpoint, pass).catch((error: unknown) =>
         log.warn({ endpoint: endpoint.id, err: error }, 'alerts of an endpoint were not evaluated'),

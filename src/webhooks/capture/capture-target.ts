@@ -1,16 +1,22 @@
 import type { IncomingMessage } from 'node:http'
+import { isName, isToken } from '../endpoints/endpoint-name.ts'
 
-/** The endpoint that a request is for, and the raw part of its URL below the endpoint. */
+/**
+ * The endpoint that a request is for, by its token or its name, and the raw part of its URL below the
+ * endpoint.
+ */
 export type CaptureTarget = { token: string; path: string; query: string }
 
 /** Matches the absolute form that proxies send, too (RFC 9112, 3.2.2). */
-const TARGET = /^(?:https?:\/\/[^/?#]*)?\/webhooks\/([A-Za-z0-9]{10})(\/[^?]*)?(?:\?(.*))?$/is
+const TARGET = /^(?:https?:\/\/[^/?#]*)?\/webhooks\/([A-Za-z0-9-]{6,63})(\/[^?]*)?(?:\?(.*))?$/is
 const ABSOLUTE = /^https?:\/\/[^/?#]*\/webhooks\//i
 
 /** Parses the target of a request. Null when it cannot belong to an endpoint. */
 export function readTarget(url: string): CaptureTarget | null {
   const match = TARGET.exec(url)
-  return match && { token: match[1] as string, path: match[2] ?? '', query: match[3] ?? '' }
+  const token = match?.[1] ?? ''
+  if (!match || !(isToken(token) || isName(token))) return null
+  return { token, path: match[2] ?? '', query: match[3] ?? '' }
 }
 
 /**

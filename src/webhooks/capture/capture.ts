@@ -6,9 +6,17 @@ import type { EndpointCache } from '../endpoints/cache.ts'
 import type { Endpoint } from '../endpoints/endpoints.ts'
 import { findHeader, pairHeaders, type Header } from '../headers.ts'
 import { newUuidBytes } from '../../store/uuid.ts'
-import type { CapturedRequest, RequestKey } from '../requests/captured-request.ts'
+import type { CapturedRequest, RequestKey, StoredCapture } from '../requests/captured-request.ts'
+import { deliveriesOf } from '../forwarding/prepare-deliveries.ts'
+import { repeatKeyOf } from '../requests/repeat-key.ts'
 import { readTarget, type CaptureTarget } from './capture-target.ts'
-import { decideResponse, type AbortReason, type ReceivedRequest } from './decide-response.ts'
+import {
+  decideResponse,
+  verifies,
+  type AbortReason,
+  type ReceivedRequest,
+  type ResponseDecision,
+} from './decide-response.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
 import {
   createSurplusUpdates,
@@ -17,7 +25,7 @@ import {
   type Exchange,
   type StoreMalformed,
 } from './exchange.ts'
-import type { GroupCommit, StoreOutcome } from './group-commit.ts'
+import type { GroupCommit, StoreOutcome } from './capture-commits.ts'
 import {
   declaresTooLarge,
   expectsContinue,
@@ -26,18 +34,29 @@ import {
   type ReceivedBody,
 } from './read-body.ts'
 import {
+  configuredResponse,
+  responseFor,
   sendResponse,
   sendResponseAndClose,
   textResponse,
   type CaptureResponse,
-} from './responses.ts'
+} from './capture-responses.ts'
+import type { HeldRequest, HeldRequests } from '../listeners/held-requests.ts'
+import type { AnswerRow } from '../listeners/listeners.sql.ts'
+import type { Sequences } from '../rules/sequences.ts'
+import { sendFault, withoutDelay } from './send-fault.ts'
 import { removeSessionCookies } from './session-cookies.ts'
 import { describeSurplus, type ParseError, type Surplus } from './surplus.ts'
 
 export type CaptureDeps = {
   endpoints: EndpointCache
-  commits: GroupCommit<CapturedRequest>
+  commits: GroupCommit<StoredCapture>
   delays: DelayedResponses
+  /** Requests that wait for the answer of a listener. */
+  held: HeldRequests
+  markAnswerSent: (endpointId: string, requestId: string, status: number) => Promise<void>
+  /** Numbers the requests of endpoints whose rules have sequences. */
+  sequences: Sequences
   memory: MemoryBudget
   trustedProxies: Cidr[]
   /** Adds surplus bytes to a request that was stored without them. */
@@ -100,11 +119,11 @@ export function createCapture(deps: CaptureDeps) {
   function recordLaterBytes(response: ServerResponse, error: ParseError): boolean {
     const exchange = exchanges.get(response)
     if (!exchange?.request.complete || error.rawPacket === undefined) return false
-    const { request, received, stored } = exchange
+    const { request, isReceived, stored } = exchange
     exchange.laterError = error
     // Until the body is read, the packet still has the end of the request; `findReceivedSurplus`
     // separates them.
-    if (received === null) return true
+    if (!isReceived) return true
     if (deps.storeMalformed(error, request.socket)) return true
     if (stored) void surplusUpdates.save(stored, describeSurplus(error.rawPacket, error))
     return true
@@ -145,7 +164,7 @@ async function receiveRequest(
   if (!endpoint) return null
   if (expectsContinue(request) && !declaresTooLarge(request)) response.writeContinue()
   const received = await reading
-  exchange.received = received
+  exchange.isReceived = true
   return { target, endpoint, ip, received, abort: exchange.abort }
 }
 
@@ -173,7 +192,8 @@ async function storeAndRespond(
   const { endpoint, received } = receivedRequest
   if (received.end === 'no-memory') return sendResponseAndClose(response, BUSY)
   const headers = removeSessionCookies(pairHeaders(request.rawHeaders))
-  const decision = decideResponse(request, headers, receivedRequest)
+  const deciding = decideResponse(request, headers, receivedRequest, deps.sequences)
+  const decision = deciding instanceof Promise ? await deciding : deciding
   const row = {
     ...describeRequest(request, headers, receivedRequest),
     endpointId: endpoint.id,
@@ -181,29 +201,118 @@ async function storeAndRespond(
     rejected: decision.rejected,
     responseStatus: decision.status,
     surplus: findReceivedSurplus(exchange, received, deps.storeMalformed),
+    answeredBy: decision.answeredBy,
   }
-  const storing = deps.commits.add(row)
-  exchange.stored = { key: row, outcome: storing }
+  const holding = canBeHeld(decision) ? deps.held.hold(endpoint, uuidOf(row.id)) : null
+  const held = holding instanceof Promise ? await holding : holding
+  const storing = deps.commits.add(withDeliveries(row, decision, receivedRequest))
+  exchange.stored = { key: { endpointId: row.endpointId, id: row.id }, outcome: storing }
   const outcome = await storing
   if (decision.response === null) return
   const reply = outcome === 'stored' ? decision.response : RESPONSE_IF_NOT_STORED[outcome]
   if (received.end !== 'whole') return sendResponseAndClose(response, reply)
-  const isDelayed = outcome === 'stored' && decision.isConfigured && endpoint.timeout > 0
-  if (isDelayed) sendDelayed(deps.delays, response, reply, endpoint)
-  else sendResponse(response, reply)
+  if (outcome !== 'stored') {
+    held?.forget()
+    return sendResponse(response, reply)
+  }
+  if (held) return answerHeld(deps, response, { held, endpoint, request, row, reply })
+  const { delayMs, fault } = decision
+  const sent = responseFor(reply, request)
+  const send = (given: CaptureResponse) =>
+    fault === null
+      ? sendResponse(response, given)
+      : sendFault(fault, response, given, { delays: deps.delays, endpoint })
+  if (delayMs > 0) sendDelayed(deps.delays, response, { delayMs, endpoint, reply: sent, send })
+  else send(sent)
+}
+
+/** Adds what is stored with a request: the key of its repetitions, and its deliveries. */
+function withDeliveries(
+  row: CapturedRequest,
+  { isForwarded }: ResponseDecision,
+  { endpoint, received }: ReceivedRequest,
+): StoredCapture {
+  const { destinations } = endpoint
+  if (!isForwarded) return row
+  const repeatKey = repeatKeyOf(row, endpoint.repeatKey)
+  if (destinations === null) return { ...row, repeatKey }
+  const isVerified = () => verifies(endpoint, row.headers, received)
+  return {
+    ...row,
+    repeatKey,
+    deliveries: deliveriesOf(destinations, row, endpoint.forwardingMark, isVerified),
+  }
+}
+
+/** A rule answers at once, and what is rejected or special is for no listener. */
+const canBeHeld = ({ isForwarded, answeredBy }: ResponseDecision) =>
+  isForwarded && answeredBy === null
+
+function uuidOf(id: Buffer): string {
+  return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+type HeldSender = {
+  held: HeldRequest
+  endpoint: Endpoint
+  request: IncomingMessage
+  row: RequestKey
+  /** What the sender gets without an answer. */
+  reply: CaptureResponse
+}
+
+/** Sends the answer of the listener, or the response of the endpoint when the time is over. */
+function answerHeld(
+  { delays, markAnswerSent, log }: CaptureDeps,
+  response: ServerResponse,
+  { held, endpoint, request, row, reply }: HeldSender,
+): void {
+  let isAnswered = false
+  const respond = (given: CaptureResponse) => {
+    if (isAnswered || response.destroyed) return false
+    isAnswered = true
+    held.forget()
+    sendResponse(response, responseFor(given, request))
+    return true
+  }
+  const fallback = () =>
+    void respond({ ...reply, headers: [...reply.headers, 'X-Webhook-Answer', 'fallback'] })
+  response.once('close', () => held.forget())
+  held.onAnswer((answer) => {
+    if (!respond(responseOfAnswer(answer, endpoint.cors))) return
+    markAnswerSent(endpoint.id, uuidOf(row.id), answer.status).catch((error: unknown) =>
+      log.warn({ err: error }, 'the answer of a listener was not recorded'),
+    )
+  })
+  const { id, responsibleId } = endpoint
+  const waiting = { id, responsibleId, timeout: held.holdSeconds }
+  if (!delays.schedule(waiting, response, fallback)) fallback()
+}
+
+function responseOfAnswer({ status, headers, body }: AnswerRow, cors: boolean): CaptureResponse {
+  const type = findHeader(headers, 'content-type') ?? 'application/octet-stream'
+  const own = headers.filter(([name]) => name.toLowerCase() !== 'content-type')
+  const settings = { responseStatus: status, responseType: type, cors }
+  return configuredResponse(settings, body.toString('latin1'), own)
 }
 
 function sendDelayed(
   delays: DelayedResponses,
   response: ServerResponse,
-  reply: CaptureResponse,
-  endpoint: Endpoint,
+  {
+    delayMs,
+    endpoint: { id, responsibleId },
+    reply,
+    send,
+  }: {
+    delayMs: number
+    endpoint: Endpoint
+    reply: CaptureResponse
+    send: (reply: CaptureResponse) => void
+  },
 ): void {
-  if (delays.schedule(endpoint, response, () => sendResponse(response, reply))) return
-  sendResponse(response, {
-    ...reply,
-    headers: [...reply.headers, 'X-Webhook-Delay-Skipped', '1'],
-  })
+  const delayed = { id, responsibleId, timeout: delayMs / 1000 }
+  if (!delays.schedule(delayed, response, () => send(reply))) send(withoutDelay(reply))
 }
 
 function describeRequest(

@@ -11,8 +11,12 @@ import {
   preflightResponse,
   textResponse,
   type CaptureResponse,
-} from './responses.ts'
-import { fillTemplate } from './template.ts'
+} from './capture-responses.ts'
+import { checkSignature } from '../../protocols/webhook-signature.ts'
+import { applyRules, type PreparedRules } from '../rules/prepare-rules.ts'
+import type { AnsweredBy, ResponseFault } from '../rules/shapes.ts'
+import type { Sequences } from '../rules/sequences.ts'
+import { fillTemplate } from './response-template.ts'
 
 /** Why the parser or a timeout aborted a request, and the status that its sender gets. */
 export type AbortReason = { reason: string; status: number }
@@ -35,9 +39,17 @@ export type ResponseDecision = {
   status: number | null
   rejected: string | null
   preflight: boolean
-  /** Whether the response is the endpoint’s own, which its delay applies to. */
-  isConfigured: boolean
+  /** Milliseconds before the response. */
+  delayMs: number
+  /** What is sent in place of a regular response; null for nothing else. */
+  fault: ResponseFault | null
+  /** The rule that answers; null for the response of the endpoint. */
+  answeredBy: AnsweredBy | null
+  /** Whether it is a request of a sender, which destinations get, too. */
+  isForwarded: boolean
 }
+
+const AT_ONCE = { delayMs: 0, fault: null, answeredBy: null, isForwarded: false }
 
 const METHODS = 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'
 const TOO_LARGE = textResponse(
@@ -52,12 +64,30 @@ const WRONG_HOST = textResponse(400, 'A request needs one Host header with a hos
 const HOST = /^(?:\[[\da-fv.:]+\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::\d*)?$/i
 const TRACE = textResponse(405, 'The method TRACE is not allowed.', ['Allow', METHODS])
 
-/** Decides how a request is answered. */
+/**
+ * Decides how a request is answered. Without a promise where the endpoint has no rules.
+ * @throws when the database cannot count a sequence: then the request must not be stored
+ */
 export function decideResponse(
   request: IncomingMessage,
   headers: Header[],
-  { target, endpoint, received, abort }: ReceivedRequest,
-): ResponseDecision {
+  received: ReceivedRequest,
+  sequences: Sequences,
+): ResponseDecision | Promise<ResponseDecision> {
+  const fixed = decideFixed(request, headers, received)
+  if (fixed) return fixed
+  const { rules } = received.endpoint
+  const preflight = isPreflight(request.method ?? '', headers)
+  if (rules === null || preflight) return decideDefault(headers, received, preflight)
+  return decideByRules(rules, request, headers, received, sequences)
+}
+
+/** The response to requests for which no setting counts; null for all others. */
+function decideFixed(
+  request: IncomingMessage,
+  headers: Header[],
+  { endpoint, received, abort }: ReceivedRequest,
+): ResponseDecision | null {
   if (received.end === 'aborted') return abortedDecision(abort)
   if (received.end === 'too-large')
     return rejection(TOO_LARGE, `The body has more than ${MAX_READ_BODY_BYTES} bytes.`)
@@ -65,26 +95,73 @@ export function decideResponse(
   if (wrong !== null) return rejection(WRONG_HOST, wrong)
   if (request.method === 'TRACE') return rejection(TRACE, 'The method TRACE is not allowed.')
   const preflight = isPreflight(request.method ?? '', headers)
-  const special =
-    preflight && endpoint.cors ? preflightResponse(headers) : embeddingResponse(request)
   const response =
-    special ?? endpointResponse(endpoint, { query: target.query, headers, body: received.body })
+    preflight && endpoint.cors ? preflightResponse(headers) : embeddingResponse(request)
+  return response && { response, status: response.status, rejected: null, preflight, ...AT_ONCE }
+}
+
+/** The response of the endpoint itself. A preflight gets it where cross-origin requests are off. */
+function decideDefault(
+  headers: Header[],
+  { target, endpoint, received }: ReceivedRequest,
+  isPreflightRequest = false,
+): ResponseDecision {
+  const request = { query: target.query, headers, body: received.body }
+  const response = endpointResponse(endpoint, request)
   return {
     response,
     status: response.status,
     rejected: null,
-    preflight,
-    isConfigured: special === null,
+    preflight: isPreflightRequest,
+    ...AT_ONCE,
+    delayMs: endpoint.timeout * 1000,
+    isForwarded: !isPreflightRequest,
   }
 }
 
+async function decideByRules(
+  rules: PreparedRules,
+  request: IncomingMessage,
+  headers: Header[],
+  receivedRequest: ReceivedRequest,
+  sequences: Sequences,
+): Promise<ResponseDecision> {
+  const { target, endpoint, ip, received } = receivedRequest
+  const { path, query } = target
+  const readable = { method: request.method ?? '', path, query, headers, body: received.body, ip }
+  const isVerified = () => verifies(endpoint, headers, received)
+  const decided = await applyRules(rules, readable, { sequences, isVerified })
+  if (decided === null) return decideDefault(headers, receivedRequest)
+  const { fault } = decided
+  const isSilent = fault === 'close' || fault === 'reset' || fault === 'hang'
+  return {
+    ...decided,
+    isForwarded: true,
+    status: isSilent ? null : decided.response.status,
+    rejected: null,
+    preflight: false,
+  }
+}
+
+/** Whether the sender’s signature is valid. A body that is not stored whole cannot be verified. */
+export function verifies(
+  { verification }: Endpoint,
+  headers: Header[],
+  { body, size }: ReceivedBody,
+): boolean {
+  if (verification === null) return false
+  const truncated = size > body.length
+  const signed = { headers, body, truncated, receivedAt: new Date() }
+  return checkSignature(verification.scheme, verification.secret, signed).status === 'valid'
+}
+
 function rejection(response: CaptureResponse, rejected: string): ResponseDecision {
-  return { response, status: response.status, rejected, preflight: false, isConfigured: false }
+  return { response, status: response.status, rejected, preflight: false, ...AT_ONCE }
 }
 
 function abortedDecision(abort: AbortReason | null): ResponseDecision {
   const { status = null, reason: rejected = null } = abort ?? {}
-  return { response: null, status, rejected, preflight: false, isConfigured: false }
+  return { response: null, status, rejected, preflight: false, ...AT_ONCE }
 }
 
 /**
@@ -100,10 +177,11 @@ function hostProblem({ httpVersion }: IncomingMessage, headers: Header[]): strin
 }
 
 function endpointResponse(
-  { template, responseType, cors, response }: Endpoint,
+  { template, responseType, cors, response, responseHeaders }: Endpoint,
   request: { query: string; headers: Header[]; body: Buffer },
 ): CaptureResponse {
   if (template === null) return response
   const body = fillTemplate(template.text, responseType, { ...request, secret: template.secret })
-  return configuredResponse({ responseStatus: response.status, responseType, cors }, body)
+  const settings = { responseStatus: response.status, responseType, cors }
+  return configuredResponse(settings, body, responseHeaders)
 }

@@ -3,15 +3,19 @@ import type { Socket } from 'node:net'
 import type { Logger } from '../../log.ts'
 import type { RequestKey } from '../requests/captured-request.ts'
 import type { AbortReason } from './decide-response.ts'
-import type { StoreOutcome } from './group-commit.ts'
+import type { StoreOutcome } from './capture-commits.ts'
 import type { ReceivedBody } from './read-body.ts'
 import { describeSurplus, findSurplus, type ParseError, type Surplus } from './surplus.ts'
 
-/** The state of a request in progress, which events on its connection add to. */
+/**
+ * The state of a request, which events on its connection add to. It lasts as long as the connection,
+ * so it must not refer to the body.
+ */
 export type Exchange = {
   request: IncomingMessage
   abort: AbortReason | null
-  received: ReceivedBody | null
+  /** Whether its body has been received. */
+  isReceived: boolean
   /** The error of the parser on the bytes after the request. */
   laterError: ParseError | null
   /** The key of the row, and the result of storing it. */
@@ -33,7 +37,7 @@ export type StoreMalformed = (error: ParseError, socket: Socket) => boolean
 const MAX_SURPLUS_UPDATES = 16
 
 export function startExchange(request: IncomingMessage): Exchange {
-  return { request, abort: null, received: null, laterError: null, stored: null }
+  return { request, abort: null, isReceived: false, laterError: null, stored: null }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Cidr } from '../../setting-values.ts'
 import { clientAddress } from '../../http/client-address.ts'
 import type { Logger } from '../../log.ts'
 import type { EndpointCache } from '../endpoints/cache.ts'
-import type { GroupCommit } from './group-commit.ts'
+import type { GroupCommit } from './capture-commits.ts'
 import { MAX_MALFORMED_BYTES } from '../limits.ts'
 import { redactSessionCookies } from './session-cookies.ts'
 import type { CapturedRequest } from '../requests/captured-request.ts'
@@ -14,7 +14,7 @@ import type { AbortReason } from './decide-response.ts'
 
 /** Matches the first line of a request that names an endpoint, however malformed the rest is. */
 const REQUEST_LINE = /^\s*([!-~]{1,20})[ \t]+([!-~]+)(?:[ \t]+HTTP\/(\d\.\d))?/
-const ENDPOINT_PATH = /\/webhooks\/[A-Za-z0-9]{10}(?![A-Za-z0-9])[!-~]*/
+const ENDPOINT_PATH = /\/webhooks\/[A-Za-z0-9-]{6,63}(?![A-Za-z0-9-])[!-~]*/
 
 export type MalformedDeps = {
   endpoints: EndpointCache
@@ -91,6 +91,7 @@ async function storeNamed(error: ParseError, socket: Socket, deps: MalformedDeps
     rejected: reason,
     responseStatus: status,
     surplus: null,
+    answeredBy: null,
   })
 }
 

@@ -11,7 +11,7 @@ import {
  * How a body ended: complete, aborted by its sender, larger than the limit, or rejected because
  * memory was full.
  */
-export type BodyEnd = 'whole' | 'aborted' | 'too-large' | 'no-memory'
+type BodyEnd = 'whole' | 'aborted' | 'too-large' | 'no-memory'
 
 export type ReceivedBody = {
   end: BodyEnd

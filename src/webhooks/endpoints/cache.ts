@@ -8,7 +8,10 @@ import {
 import type { Endpoint } from './endpoints.ts'
 
 export type EndpointCache = {
-  /** Finds an endpoint by its token; null for a token without one. Without a promise if cached. */
+  /**
+   * Finds an endpoint by its token or its name; null where there is none. Without a promise if
+   * cached.
+   */
   find(token: string): Endpoint | null | Promise<Endpoint | null>
   forget(token: string): void
   forgetAll(): void
@@ -23,8 +26,11 @@ export function createEndpointCache(
 ): EndpointCache {
   const cache = createLoadingCache<Endpoint>({
     max: MAX_CACHED_RESPONSE_BYTES,
-    sizeOf: ({ response, template }) =>
-      Math.max(MIN_SIZE_BYTES, response.body.length + (template?.text.length ?? 0)),
+    sizeOf: ({ response, template, rules }) =>
+      Math.max(
+        MIN_SIZE_BYTES,
+        response.body.length + (template?.text.length ?? 0) + (rules?.bytes ?? 0),
+      ),
     maxUnknown: MAX_CACHED_UNKNOWN_TOKENS,
     lifetimeMs: ENDPOINT_CACHE_MS,
   })

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { closeIncident, closeIncidentsOf } from '../../alerts/incidents/store.ts'
+import { closeIncident, closeIncidentsOf } from '../../alerts/incidents.sql.ts'
 import { Fault, type FaultDetail } from '../../errors.ts'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -8,18 +8,34 @@ import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { encrypt, tryDecrypt } from '../../store/encryption.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
-import { signatureIncident, silenceIncident } from '../alerts/evaluate.ts'
+import { signatureIncident, silenceIncident } from '../alerts/evaluate-endpoints.ts'
 import {
   carryUnreportedCalls,
   deleteAlertSettings,
   NO_ALERTS,
   saveAlertSettings,
   type AlertSettings,
-} from '../alerts/store.ts'
-import { configuredResponse, encodeBody, type CaptureResponse } from '../capture/responses.ts'
-import { MAX_ENDPOINTS_PER_WORKSPACE, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
-import { deleteRequests } from '../requests/store.ts'
+} from '../alerts/endpoint-alerts.sql.ts'
+import {
+  configuredResponse,
+  encodeBody,
+  type CaptureResponse,
+} from '../capture/capture-responses.ts'
+import { parseField } from '../conditions/request-values.ts'
+import type { Header } from '../headers.ts'
+import { MAX_ENDPOINTS_PER_WORKSPACE } from '../limits.ts'
+import { deleteRequests } from '../requests/captured-requests.sql.ts'
 import { newEndpointToken } from '../endpoint-token.ts'
+import { listCaptureDestinations } from '../forwarding/destinations.sql.ts'
+import { markOf } from '../forwarding/forwarding-marks.ts'
+import { prepareDestinations, type PreparedDestination } from '../forwarding/prepare-deliveries.ts'
+import { knownListener, type KnownListener } from '../listeners/known-listener.ts'
+import { findListener } from '../listeners/listeners.sql.ts'
+import { prepareRules, type PreparedRules } from '../rules/prepare-rules.ts'
+import { listRules } from '../rules/webhook-rules.sql.ts'
+import { nameTaken, requireName, type NamePolicy } from './endpoint-name.ts'
+import { findWrongHeaders, sendableHeaders } from './response-headers.ts'
+import { findWrongBody } from './response-settings.ts'
 import {
   ensureResponseSecret,
   newSecret,
@@ -30,13 +46,16 @@ import {
   countEndpoints,
   deleteEndpoint,
   findEndpoint,
-  findEndpointByToken,
+  findEndpointByKey,
+  findIdByName,
+  holdName,
   insertEndpoint,
+  isNameFree,
   updateEndpoint,
   type EndpointChange,
   type EndpointRow,
   type EncryptedEndpoint,
-} from './store.ts'
+} from './endpoints.sql.ts'
 
 /** The part of an endpoint that a capture needs, with its response prepared once. */
 export type Endpoint = {
@@ -49,27 +68,59 @@ export type Endpoint = {
   response: CaptureResponse
   /** The template that is filled in for each request; null for a constant response. */
   template: { text: string; secret: string } | null
+  /** Null where there are none, so that a capture does nothing for them. */
+  rules: PreparedRules | null
+  /** The listener that answers senders, as last known; null for none. */
+  listener: KnownListener | null
+  /** Where requests are forwarded; null for nowhere. */
+  destinations: PreparedDestination[] | null
+  /** Where the key of repeated requests is found; null for the usual headers. */
+  repeatKey: string | null
+  /** By which the endpoint recognizes requests that it forwarded itself. */
+  forwardingMark: string
+  /** How senders sign, where a rule or a destination depends on it. */
+  verification: { scheme: SignatureScheme; secret: string } | null
+  /** Further headers of the response. */
+  responseHeaders: Header[]
 }
 
 /** The settings that an owner can change. Omitted settings stay unchanged. */
 export type EndpointSettings = {
+  name?: string | null | undefined
   label?: string | undefined
   labels?: string[] | undefined
   responseStatus?: number | undefined
   responseBody?: string | undefined
   responseType?: string | undefined
+  responseHeaders?: Header[] | undefined
   template?: boolean | undefined
   cors?: boolean | undefined
   timeout?: number | undefined
   signature?: (SignatureScheme & { secret?: string | undefined }) | null | undefined
+  repeatKey?: string | null | undefined
   alerts?: { [K in keyof AlertSettings]?: AlertSettings[K] | undefined } | undefined
 }
 
 type Deps = { db: Kysely<DB>; secretKey: string }
 
+/** The installation’s choices about endpoints. */
+export type EndpointPolicy = {
+  namePolicy: NamePolicy
+  /** Whether captures have another host than the dashboard. */
+  hasOwnOrigin: boolean
+  /** Whether requests are forwarded at all. */
+  forwards: boolean
+}
+
+/** Who changes endpoints, and for which workspace. */
+export type EndpointOwner = { workspaceId: string; admin: boolean }
+
+type ChangeDeps = Deps & EndpointPolicy
+
 const CHANGED = 'webhook.endpoint'
 
-export type EndpointChanged = { id: string; token: string }
+/** @param names the chosen name, and the one before the change */
+export type EndpointChanged = { id: string; token: string; names?: string[] }
 
 /** @param lost called when changes may have been missed */
 export function onEndpointChange(
@@ -84,54 +135,133 @@ export function onEndpointChange(
   return () => unsubscribers.forEach((unsubscribe) => unsubscribe())
 }
 
-/** @throws Fault `conflict` when the workspace has too many, `invalid_request` */
+/** @throws Fault `conflict` when the workspace has too many, `invalid_request`, `forbidden` */
 export async function createEndpoint(
-  { db, secretKey }: Deps,
-  workspaceId: string,
+  deps: ChangeDeps,
+  owner: EndpointOwner,
   settings: EndpointSettings,
 ): Promise<EndpointRow> {
   validateSettings(settings)
-  return db.transaction().execute(async (trx) => {
-    if ((await countEndpoints(trx, workspaceId)) >= MAX_ENDPOINTS_PER_WORKSPACE) {
-      const sentence = `A workspace can have up to ${MAX_ENDPOINTS_PER_WORKSPACE} webhook endpoints. Delete one that is no longer used.`
-      throw new Fault('conflict', sentence)
-    }
-    const { signature, alerts, ...plain } = settings
-    const made = await insertEndpoint(trx, {
-      workspaceId,
-      token: newEndpointToken(),
-      ...pickGiven(plain),
-    })
-    const sealed = encryptSignature(signature, made.id, secretKey)
-    const row = sealed ? await updateEndpoint(trx, workspaceId, made.id, sealed) : made
-    await notifyEndpointChange(trx, workspaceId, made)
-    return changeAlerts(trx, workspaceId, row ?? made, alerts)
+  if (typeof settings.name === 'string') requireName(settings.name, deps.namePolicy, owner.admin)
+  return withFreeName(settings.name, () =>
+    deps.db.transaction().execute((trx) => insertCompletely(trx, deps, owner, settings)),
+  )
+}
+
+async function insertCompletely(
+  trx: Db,
+  deps: ChangeDeps,
+  { workspaceId }: EndpointOwner,
+  settings: EndpointSettings,
+): Promise<EndpointRow> {
+  if ((await countEndpoints(trx, workspaceId)) >= MAX_ENDPOINTS_PER_WORKSPACE) {
+    const sentence = `A workspace can have up to ${MAX_ENDPOINTS_PER_WORKSPACE} webhook endpoints. Delete one that is no longer used.`
+    throw new Fault('conflict', sentence)
+  }
+  const { signature, alerts, ...plain } = settings
+  if (plain.name && !(await isNameFree(trx, workspaceId, plain.name))) throw nameTaken(plain.name)
+  const made = await insertEndpoint(trx, {
+    workspaceId,
+    token: newEndpointToken(),
+    ...pickGiven(plain),
   })
+  requireFittingHeaders(made, deps)
+  const sealed = encryptSignature(signature, made.id, deps.secretKey)
+  const row = sealed ? await updateEndpoint(trx, workspaceId, made.id, sealed) : made
+  await notifyEndpointChange(trx, workspaceId, made)
+  return changeAlerts(trx, workspaceId, row ?? made, alerts)
 }
 
 /**
  * Changes the given settings, for every instance.
- * @throws Fault `not_found`, `invalid_request`
+ * @throws Fault `not_found`, `invalid_request`, `forbidden`, `conflict` for a name that is taken
  */
 export async function changeEndpoint(
-  { db, secretKey }: Deps,
-  workspaceId: string,
+  deps: ChangeDeps,
+  owner: EndpointOwner,
   id: string,
   settings: EndpointSettings,
 ): Promise<EndpointRow> {
   validateSettings(settings)
+  return withFreeName(settings.name, () =>
+    deps.db.transaction().execute((trx) => changeCompletely(trx, deps, owner, { id, settings })),
+  )
+}
+
+async function changeCompletely(
+  trx: Db,
+  deps: ChangeDeps,
+  owner: EndpointOwner,
+  { id, settings }: { id: string; settings: EndpointSettings },
+): Promise<EndpointRow> {
+  const { secretKey } = deps
+  const { workspaceId } = owner
   const { signature, alerts, ...plain } = settings
-  return db.transaction().execute(async (trx) => {
-    const before = await requireEndpoint(trx, workspaceId, id)
-    if (signature && signature.secret === undefined && before.signatureSecret === null)
-      throw secretRequired()
-    requireOtherSecret(before, signature, secretKey)
-    const change = { ...pickGiven(plain), ...encryptSignature(signature, id, secretKey) }
-    const row = await updateEndpoint(trx, workspaceId, id, change)
-    if (!row) throw endpointNotFound()
-    await notifyEndpointChange(trx, workspaceId, row)
-    return changeAlerts(trx, workspaceId, row, alerts)
-  })
+  const before = await requireEndpoint(trx, workspaceId, id)
+  if (signature && signature.secret === undefined && before.signatureSecret === null)
+    throw secretRequired()
+  requireOtherSecret(before, signature, secretKey)
+  requireFittingHeaders({ ...before, ...pickGiven(plain) }, deps)
+  await changeName(trx, deps, owner, { before, name: plain.name })
+  const change = { ...pickGiven(plain), ...encryptSignature(signature, id, secretKey) }
+  const row = await updateEndpoint(trx, workspaceId, id, change)
+  if (!row) throw endpointNotFound()
+  await notifyEndpointChange(trx, workspaceId, row, before.name)
+  return changeAlerts(trx, workspaceId, row, alerts)
+}
+
+/** Creates or changes the endpoint of a name, so that a setup can be repeated. */
+export async function putEndpointByName(
+  deps: ChangeDeps,
+  owner: EndpointOwner,
+  name: string,
+  settings: EndpointSettings,
+): Promise<{ endpoint: EndpointRow; isNew: boolean }> {
+  validateSettings(settings)
+  requireName(name, deps.namePolicy, owner.admin)
+  return withFreeName(name, () =>
+    deps.db.transaction().execute(async (trx) => {
+      // Locks the workspace, so that two callers do not create it both.
+      await countEndpoints(trx, owner.workspaceId)
+      const id = await findIdByName(trx, owner.workspaceId, name)
+      const named = { ...settings, name }
+      return id === undefined
+        ? { endpoint: await insertCompletely(trx, deps, owner, named), isNew: true }
+        : {
+            endpoint: await changeCompletely(trx, deps, owner, { id, settings: named }),
+            isNew: false,
+          }
+    }),
+  )
+}
+
+async function changeName(
+  trx: Db,
+  { namePolicy }: ChangeDeps,
+  { workspaceId, admin }: EndpointOwner,
+  { before, name }: { before: EndpointRow; name: string | null | undefined },
+): Promise<void> {
+  if (name === undefined || name === before.name) return
+  if (name !== null) {
+    requireName(name, namePolicy, admin)
+    if (!(await isNameFree(trx, workspaceId, name))) throw nameTaken(name)
+  }
+  if (before.name !== null) await holdName(trx, workspaceId, before.name)
+}
+
+/** The SQLSTATE of a unique_violation: another workspace took the name at the same moment. */
+const UNIQUE_VIOLATION = '23505'
+
+async function withFreeName<T>(
+  name: string | null | undefined,
+  change: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await change()
+  } catch (error) {
+    if (name && (error as { code?: string }).code === UNIQUE_VIOLATION) throw nameTaken(name)
+    throw error
+  }
 }
 
 /**
@@ -177,10 +307,11 @@ export async function removeEndpoint(
   id: string,
 ): Promise<string> {
   return db.transaction().execute(async (trx) => {
+    const { name } = await requireEndpoint(trx, workspaceId, id)
     const token = await deleteEndpoint(trx, workspaceId, id)
     if (token === undefined) throw endpointNotFound()
     await closeIncidentsOf(trx, workspaceId, `/hooks/${id}`)
-    await notifyEndpointChange(trx, workspaceId, { id, token })
+    await notifyEndpointChange(trx, workspaceId, { id, token, name })
     return token
   })
 }
@@ -248,25 +379,49 @@ export async function replaceResponseSecret(
   })
 }
 
-/** Loads the endpoint of a token, prepared for captures. */
+/** Loads the endpoint of a token or a chosen name, prepared for captures. */
 export async function loadEndpoint(
-  { db, secretKey }: Deps,
-  token: string,
+  { db, secretKey, hasOwnOrigin, forwards }: Deps & Omit<EndpointPolicy, 'namePolicy'>,
+  key: string,
 ): Promise<Endpoint | null> {
-  const row = await findEndpointByToken(db, token)
+  const row = await findEndpointByKey(db, key)
   if (!row) return null
-  const secret = row.template ? await findResponseSecret(db, row, secretKey) : ''
+  const rows = await listRules(db, row.id)
+  const isFilled = row.template || rows.some(({ answers }) => answers.some((one) => one.template))
+  const secret = isFilled ? await findResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
   const { id, responsibleId, cors, timeout, responseType } = row
+  const rules = prepareRules(rows, { cors, secret, hasOwnOrigin })
+  const destinations = forwards
+    ? prepareDestinations(await listCaptureDestinations(db, row.id))
+    : []
+  const listener = await findListener(db, row.id)
+  const readVerified = rules.readVerified || destinations.some((one) => one.readsVerified)
+  const responseHeaders = sendableHeaders(row.responseHeaders ?? [], hasOwnOrigin)
   return {
     id,
     responsibleId,
     cors,
     timeout,
     responseType,
-    response: configuredResponse(row, encodeBody(row.responseBody)),
+    response: configuredResponse(row, encodeBody(row.responseBody), responseHeaders),
     template,
+    rules: rules.all.length > 0 ? rules : null,
+    listener: listener ? knownListener(listener) : null,
+    destinations: destinations.length > 0 ? destinations : null,
+    repeatKey: row.repeatKey,
+    forwardingMark: destinations.length > 0 ? markOf(row.id, secretKey) : '',
+    verification: readVerified ? findVerification(row, secretKey) : null,
+    responseHeaders,
   }
+}
+
+function findVerification(
+  row: Pick<EncryptedEndpoint, 'id' | 'signature' | 'signatureSecret'>,
+  secretKey: string,
+): Endpoint['verification'] {
+  const secret = decryptSignatureSecret(row, secretKey)
+  return secret === null || row.signature === null ? null : { scheme: row.signature, secret }
 }
 
 /**
@@ -338,13 +493,18 @@ function signatureContext(id: string): string {
   return `webhook/${id}/signature`
 }
 
-/** Notifies every instance that an endpoint changed. */
-async function notifyEndpointChange(
+/**
+ * Notifies every instance that an endpoint changed.
+ * @param nameBefore its name before the change
+ */
+export async function notifyEndpointChange(
   db: Db,
   workspaceId: string,
-  { id, token }: EndpointChanged,
+  { id, token, name }: Pick<EndpointRow, 'id' | 'token' | 'name'>,
+  nameBefore: string | null = null,
 ): Promise<void> {
-  await notify(db, CHANGED, { id, token })
+  const names = [name, nameBefore].filter((one) => one !== null)
+  await notify(db, CHANGED, { id, token, ...(names.length > 0 && { names }) })
   await notifyChange(db, workspaceId, 'webhooks', id)
 }
 
@@ -355,14 +515,17 @@ type Plain = Omit<EndpointSettings, 'signature' | 'alerts'>
  * reach the row.
  */
 const PLAIN_FIELDS = [
+  'name',
   'label',
   'labels',
   'responseStatus',
   'responseBody',
   'responseType',
+  'responseHeaders',
   'template',
   'cors',
   'timeout',
+  'repeatKey',
 ] as const
 
 /** Picks the given settings: the database would set an undefined field to null. */
@@ -372,40 +535,38 @@ function pickGiven(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], un
   )
 }
 
-/** A media type (RFC 9110, 8.3.1) with parameters, without characters that would end the header. */
-const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:"[^"\r\n]*"|[\w.+-]+))*$/
-const MEDIA_TYPE_LENGTH = 127
-
-function validateSettings({ responseBody, responseType, signature }: EndpointSettings): void {
-  const details: FaultDetail[] = []
-  if (
-    responseType !== undefined &&
-    !(responseType.length <= MEDIA_TYPE_LENGTH && isMediaType(responseType))
-  ) {
-    details.push({
-      path: 'responseType',
-      message: 'must be a media type such as text/plain; charset=utf-8',
-    })
-  }
-  if (responseBody !== undefined && Buffer.byteLength(responseBody) > MAX_RESPONSE_BODY_BYTES) {
-    details.push({
-      path: 'responseBody',
-      message: `must have up to ${MAX_RESPONSE_BODY_BYTES} bytes`,
-    })
-  }
-  if (responseBody?.includes('\u0000'))
-    details.push({ path: 'responseBody', message: 'must not have NUL characters' })
+function validateSettings({
+  responseBody,
+  responseType,
+  signature,
+  repeatKey,
+}: EndpointSettings): void {
+  const details = findWrongBody(
+    { body: responseBody, type: responseType },
+    { body: 'responseBody', type: 'responseType' },
+  )
   if (signature?.scheme === 'hmac' && signature.header === undefined) {
     details.push({ path: 'signature.header', message: 'is required for the scheme hmac' })
   }
+  if (repeatKey && parseField(repeatKey) === null)
+    details.push({ path: 'repeatKey', message: 'must be a field such as headers.x-id or body/id' })
+  requireNone(details)
+}
+
+/** Some headers depend on the status, and either may be stored already. */
+function requireFittingHeaders(
+  { responseHeaders, responseStatus }: Pick<EndpointRow, 'responseHeaders' | 'responseStatus'>,
+  { hasOwnOrigin }: EndpointPolicy,
+): void {
+  if (responseHeaders === null) return
+  const at = { path: 'responseHeaders', status: responseStatus, hasOwnOrigin }
+  requireNone(findWrongHeaders(responseHeaders, at))
+}
+
+function requireNone(details: FaultDetail[]): void {
   if (details.length === 0) return
   const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
   throw new Fault('invalid_request', `These settings are not valid: ${sentence}.`, { details })
-}
-
-function isMediaType(text: string): boolean {
-  // A header has one byte per character.
-  return MEDIA_TYPE.test(text) && !/[^\u0020-\u007e]/.test(text)
 }
 
 function secretRequired(): Fault {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import { encrypt, decrypt } from '../../store/encryption.ts'
-import { insertResponseSecret, type EncryptedEndpoint } from './store.ts'
+import { insertResponseSecret, type EncryptedEndpoint } from './endpoints.sql.ts'
 
 const SECRET_BYTES = 32
 

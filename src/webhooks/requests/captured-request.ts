@@ -1,6 +1,8 @@
 import type { Column } from '../../store/copy/binary-copy.ts'
 import type { Surplus } from '../capture/surplus.ts'
 import type { Header } from '../headers.ts'
+import type { Unsendable } from '../forwarding/unsendable.ts'
+import type { AnsweredBy } from '../rules/shapes.ts'
 
 /** A request as it is stored. The API presents it as `WebhookRequest` in `shapes.ts`. */
 export type CapturedRequest = {
@@ -25,12 +27,34 @@ export type CapturedRequest = {
   responseStatus: number | null
   /** Bytes that followed the request on its connection and begin no other request. */
   surplus: Surplus | null
+  /** The rule that answered; null for the response of the endpoint. */
+  answeredBy: AnsweredBy | null
+}
+
+/** The id of the earlier request that a request repeats; null for none. */
+type Repeated = { repeatOf: string | null }
+
+/** A delivery that is written with its request. */
+export type NewDelivery = {
+  destinationId: string
+  /** The hash of the value by which the destination orders requests; null where it does not. */
+  orderKey: string | null
+  /** Why it is only listed; null where the request can be sent. */
+  unsendable: Unsendable | null
+}
+
+/** A request with the deliveries that are stored in the same transaction. */
+export type StoredCapture = CapturedRequest & {
+  /** By which repetitions are recognized; null where the request has none. */
+  repeatKey?: string | null
+  deliveries?: NewDelivery[]
 }
 
 /**
  * A captured request as it is read from the database. `seq` numbers the requests of all endpoints.
  */
-export type RequestRow = Omit<CapturedRequest, 'id' | 'endpointId'> & { seq: number; id: string }
+export type RequestRow = Omit<CapturedRequest, 'id' | 'endpointId'> &
+  Repeated & { seq: number; id: string }
 
 /** A request’s endpoint and id: the primary key of its row. */
 export type RequestKey = Pick<CapturedRequest, 'endpointId' | 'id'>
@@ -61,6 +85,7 @@ const FIELDS: Record<keyof CapturedRequest, WithoutName<Column<CapturedRequest>>
   rejected: ['text', ({ rejected }) => rejected],
   responseStatus: ['int2', ({ responseStatus }) => responseStatus],
   surplus: ['json', ({ surplus }) => surplus && JSON.stringify(surplus)],
+  answeredBy: ['json', ({ answeredBy }) => answeredBy && JSON.stringify(answeredBy)],
 }
 
 /** The columns that are copied into `webhook_request`. */
@@ -74,6 +99,7 @@ export const COPIED_COLUMNS: Column<CapturedRequest>[] = [
 /** The columns of a `RequestRow`. */
 export const SELECTED_COLUMNS = [
   'seq',
+  'repeatOf',
   ...(Object.keys(FIELDS) as (keyof CapturedRequest)[]).filter((field) => field !== 'endpointId'),
 ] as const
 

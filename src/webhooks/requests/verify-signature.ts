@@ -1,6 +1,6 @@
 import { checkSignature, type SignatureVerdict } from '../../protocols/webhook-signature.ts'
 import { decryptSignatureSecret } from '../endpoints/endpoints.ts'
-import type { EncryptedEndpoint } from '../endpoints/store.ts'
+import type { EncryptedEndpoint } from '../endpoints/endpoints.sql.ts'
 import type { RequestRow } from './captured-request.ts'
 
 const UNREADABLE = 'The secret cannot be decrypted with this SECRET_KEY. Enter it again.'

@@ -1,13 +1,13 @@
 import { statfs } from 'node:fs/promises'
 import type { Kysely } from 'kysely'
-import { bytesText } from '../../accounts/own-data/quotas.ts'
-import { listAdministratorWorkspaces } from '../../accounts/workspaces/store.ts'
+import { bytesText } from '../../accounts/own-data/account-quotas.ts'
+import { listAdministratorWorkspaces } from '../../accounts/workspaces/workspaces.sql.ts'
 import type { NewAlert } from '../../alerts/raise.ts'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
 import type { DB } from '../../store/tables.ts'
 import { DISK_CHECK_INTERVAL_MS, MIN_REQUESTS_PER_ENDPOINT } from '../limits.ts'
-import { deleteDownTo, type QuotaDeps } from './quota.ts'
+import { deleteDownTo, type QuotaDeps } from './capture-quota.ts'
 import {
   vacuumRequests,
   listUsage,
@@ -15,7 +15,7 @@ import {
   withDiskLock,
   type CaptureUsage,
   type Deleted,
-} from './store.ts'
+} from './capture-retention.sql.ts'
 
 /** Free bytes, negative beyond a limit, and the bytes that should be free. */
 export type FreeSpace = { freeBytes: number; wantedBytes: number }
@@ -204,7 +204,7 @@ function spaceAlert(workspaceId: string, { freeBytes, wantedBytes }: FreeSpace):
     title: 'The database is running out of space',
     text: `${bytesText(Math.max(0, freeBytes))} are free, and ${bytesText(wantedBytes)} should be. The oldest captured requests of the accounts that store most are being removed.`,
     nextStep:
-      'Free space on the disk or enlarge it. See which accounts store most under Administration.',
+      'Free space on the disk or enlarge it. See which accounts store most under Settings, Accounts.',
     path: '/administration/accounts',
     at,
   }

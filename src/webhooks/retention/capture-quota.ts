@@ -1,12 +1,17 @@
 import type { Kysely } from 'kysely'
 import type { NewAlert } from '../../alerts/raise.ts'
-import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/quotas.ts'
+import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/own-data/account-quotas.ts'
 import type { Plan } from '../../config.ts'
 import type { DB } from '../../store/tables.ts'
 import { listOfSameAccounts } from '../../store/responsible.ts'
 import { createRecentEntries } from '../../recent-entries.ts'
 import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'
-import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
+import {
+  deleteOldest,
+  listUsage,
+  type CaptureUsage,
+  type Deleted,
+} from './capture-retention.sql.ts'
 
 /** Bytes of captures that a workspace, or an account over all its workspaces, may store, by plan. */
 export type CaptureQuotas = Record<Plan, number>

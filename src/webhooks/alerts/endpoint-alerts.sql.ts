@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
-import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import { responsibleFor } from '../../store/responsible.ts'
+import { ALERT_EVALUATION_SECONDS } from '../limits.ts'
+import type { Row } from '../../store/row.ts'
 
 /** The alerts that an endpoint raises. */
 export type AlertSettings = {
@@ -28,24 +30,6 @@ export const ALERT_SETTINGS = sql<AlertSettings>`coalesce((
   'alerts',
 )
 
-/** What is remembered of an endpoint between two evaluations. */
-export type AlertState = {
-  checkedCount: number
-  seenSeq: number
-  lastRequestAt: Date | null
-  calledCount: number
-  calledAt: Date | null
-  silentFrom: Date
-  silentSince: Date | null
-  silentDay: string | null
-  silentCount: number
-  badCount: number
-  badAt: Date | null
-  badReason: string | null
-  badAlertAt: Date | null
-  goodAt: Date | null
-}
-
 const STATE = [
   'checkedCount',
   'seenSeq',
@@ -62,6 +46,9 @@ const STATE = [
   'badAlertAt',
   'goodAt',
 ] as const
+
+/** What is remembered of an endpoint between two evaluations. */
+export type AlertState = Row<'webhookAlert', typeof STATE>
 
 /**
  * Saves the settings of an endpoint. What begins to raise alerts starts anew: with the requests, and
@@ -149,23 +136,35 @@ type ClaimedRow = Omit<WatchedEndpoint, 'newest' | 'state'> &
   AlertState & { newestSeq: number | null; newestAt: Date | null }
 
 /**
- * Claims endpoints that are due, those that wait longest first. Requests are read only of endpoints
- * with new ones. Endpoints of deleted workspaces wait.
+ * Endpoints whose alerts are due to be evaluated, those that wait longest first: a pass evaluates
+ * all of them. A claim moves the time.
+ */
+const DUE_EVALUATIONS: DueRows = {
+  table: 'webhook_alert',
+  key: 'endpoint_id',
+  dueAt: 'due_at',
+  leaseSeconds: ALERT_EVALUATION_SECONDS,
+  claims: 'run',
+  join: sql`join webhook_endpoint e on e.id = r.endpoint_id`,
+  workspace: 'e.workspace_id',
+  turn: null,
+}
+
+/**
+ * Claims endpoints that are due. Requests are read only of endpoints with new ones.
  * @param passAt time of the pass, which claims each endpoint once
  */
 export async function claimWatched(
   db: Db,
   passAt: Date,
-  { seconds, limit }: { seconds: number; limit: number },
+  limit: number,
 ): Promise<WatchedEndpoint[]> {
+  const times = {
+    isDue: sql`r.due_at <= ${passAt}`,
+    now: sql<Date>`greatest(now(), ${passAt}::timestamptz)`,
+  }
   const { rows } = await sql<ClaimedRow>`
-    with due as (
-      select a.endpoint_id from webhook_alert a join webhook_endpoint e on e.id = a.endpoint_id
-      where a.due_at <= ${passAt} and not ${isInDeletedWorkspace('e.workspace_id')}
-      order by a.due_at limit ${limit} for update of a skip locked),
-    claimed as (
-      update webhook_alert a set run = run + 1, due_at = greatest(now(), ${passAt}) + make_interval(secs => ${seconds})
-      from due where a.endpoint_id = due.endpoint_id returning a.*)
+    with claimed as (${claimDueRows(DUE_EVALUATIONS, { ...times, limit }, sql`r.*`)})
     select c.endpoint_id as id, c.*, e.workspace_id, ${responsibleFor('e.workspace_id')} as responsible_id, e.token, e.label, e.request_count, e.signature, e.signature_secret,
       newest.seq as newest_seq, newest.received_at as newest_at
     from claimed c join webhook_endpoint e on e.id = c.endpoint_id

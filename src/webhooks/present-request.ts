@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import type { EndpointRow, EncryptedEndpoint } from './endpoints/store.ts'
+import type { EndpointRow, EncryptedEndpoint } from './endpoints/endpoints.sql.ts'
 import type { RequestRow } from './requests/captured-request.ts'
 import type { Static } from 'typebox'
 import type { Surplus } from './capture/surplus.ts'
+import type { AnswerRow } from './listeners/listeners.sql.ts'
 import type { WebhookRequest } from './shapes.ts'
 
 /** Removes the secrets, which only verifying and signing may read. */
@@ -14,9 +15,15 @@ export function omitSecrets({
   return row
 }
 
-/** Presents an endpoint to its owner, with its URL. */
+/** Presents an endpoint to its owner, with its URLs. */
 export function presentEndpoint(row: EndpointRow, webhookBaseUrl: string) {
-  return { ...row, url: `${webhookBaseUrl}/webhooks/${row.token}` }
+  const urlOf = (key: string) => `${webhookBaseUrl}/webhooks/${key}`
+  return {
+    ...row,
+    responseHeaders: row.responseHeaders ?? [],
+    url: urlOf(row.token),
+    namedUrl: row.name && urlOf(row.name),
+  }
 }
 
 /**
@@ -40,6 +47,12 @@ export function presentRequest({ seq: _seq, body, surplus, ...row }: RequestRow)
 function presentSurplus({ size, start, responseStatus }: Surplus) {
   const { text, encoding } = encodeBytes(Buffer.from(start, 'base64'))
   return { size, start: text, startEncoding: encoding, responseStatus }
+}
+
+/** Presents the answer of a listener to the owner of its endpoint. */
+export function presentAnswer({ body, ...row }: AnswerRow) {
+  const { text, encoding } = encodeBytes(body)
+  return { ...row, body: text, bodyEncoding: encoding }
 }
 
 function encodeBytes(bytes: Buffer): { text: string; encoding: 'utf8' | 'base64' } {

@@ -28,6 +28,11 @@ export type Deleted = Trimmed & { workspaceId: string | null; deleted: number; b
 const STORED_BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
   + octet_length(headers::text) + 200)`
 
+/** Whether no delivery of a request waits: one that waits keeps its request. */
+const IS_UNPINNED = sql`not exists (
+  select from webhook_delivery v
+  where v.request_id = r.id and v.state in ('waiting', 'sending', 'held'))`
+
 /**
  * Deletes requests and adds their bytes to the deleted ones. The caller holds the lock, or takes it
  * in `before`.
@@ -76,6 +81,7 @@ export async function deleteBeyond(
       select seq from webhook_request where endpoint_id = e.id and seq > e.up_to
       order by seq desc offset ${kept} limit 1) as oldest
     join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
+      and ${IS_UNPINNED}
     order by r.endpoint_id, r.seq
     limit ${limit}))`
   return deleteCounted(
@@ -90,7 +96,8 @@ export async function deleteOlder(db: Kysely<DB>, before: Date, limit: number): 
   return db.transaction().execute(async (trx) => {
     await lockDeletions(trx)
     const older = sql`(endpoint_id, seq) in (
-      select endpoint_id, seq from webhook_request where received_at < ${before} limit ${limit})`
+      select endpoint_id, seq from webhook_request r
+      where received_at < ${before} and ${IS_UNPINNED} limit ${limit})`
     const rows = await deleteCounted(trx, older)
     return rows.reduce((sum, { deleted }) => sum + deleted, 0)
   })
@@ -140,8 +147,9 @@ function oldestBeyondLimit({ workspaceIds, limitBytes, kept, rows, trimmed }: Ol
         select seq from webhook_request where endpoint_id = e.id and seq > coalesce(t.up_to, 0)
         order by seq desc offset ${kept} limit 1) as newest
       cross join lateral (
-        select ctid as id, seq, ${STORED_BYTES} as bytes from webhook_request
+        select ctid as id, seq, ${STORED_BYTES} as bytes from webhook_request r
         where endpoint_id = e.id and seq > coalesce(t.up_to, 0) and seq <= newest.seq
+          and ${IS_UNPINNED}
         order by seq limit ${rows}) as r
       where e.workspace_id = any (${workspaceIds}::uuid[]) order by r.seq limit ${rows}),
     chosen as (

@@ -4,15 +4,16 @@ import { createCopyIn } from '../../store/copy/copy-in.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Surplus } from '../capture/surplus.ts'
-import { COMMIT_TIMEOUT_MS, SEARCHED_BODY_BYTES } from '../limits.ts'
-import { deleteCounted } from '../retention/store.ts'
+import { UNSENDABLE } from '../forwarding/unsendable.ts'
+import { COMMIT_TIMEOUT_MS, REPEAT_HOURS, SEARCHED_BODY_BYTES } from '../limits.ts'
+import { deleteCounted } from '../retention/capture-retention.sql.ts'
 import {
   COPIED_COLUMNS,
   SELECTED_COLUMNS,
   storedBytes,
-  type CapturedRequest,
   type RequestKey,
   type RequestRow,
+  type StoredCapture,
 } from './captured-request.ts'
 
 export type RequestFilter = {
@@ -110,6 +111,17 @@ export async function findRequest(
   return row as unknown as RequestRow | undefined
 }
 
+/** Whether a request of an endpoint is still stored. */
+export async function isStored(db: Db, endpointId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('webhookRequest')
+    .select('seq')
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** The number of the newest request; 0 when there is none. */
 export async function findNewestSeq(db: Db, endpointId: string): Promise<number> {
   return (await findSeqBefore(db, endpointId, 0)) ?? 0
@@ -160,6 +172,7 @@ export async function findStart(
  */
 export async function deleteRequests(db: Db, endpointId: string): Promise<number> {
   await sql`select take_turn_deleting_requests()`.execute(db)
+  await db.deleteFrom('webhookRepeat').where('endpointId', '=', endpointId).execute()
   const [{ deleted } = { deleted: 0 }] = await deleteCounted(db, sql`endpoint_id = ${endpointId}`)
   return deleted
 }
@@ -175,8 +188,8 @@ const FOREIGN_KEY_VIOLATION = '23503'
  */
 export function createRequestInsert(
   pool: Pool,
-): (rows: CapturedRequest[]) => Promise<Map<string, string>> {
-  const copy = createCopyIn(pool, {
+): (rows: StoredCapture[]) => Promise<Map<string, string>> {
+  const copy = createCopyIn<StoredCapture>(pool, {
     table: 'webhook_request',
     columns: COPIED_COLUMNS,
     deadline: COMMIT_TIMEOUT_MS,
@@ -195,8 +208,10 @@ export function createRequestInsert(
     const bytes = sums.map((sum) => sum.bytes).join()
     try {
       const counted = await copy(
-        `select * from count_captures('{${endpointIds}}', '{${requestCounts}}', '{${bytes}}')`,
+        `select * from count_captures('{${endpointIds}}', '{${requestCounts}}', '{${bytes}}')
+          ${insertRepeatKeys(rows)}${insertDeliveries(rows)}`,
         rows,
+        markRepeats(rows),
       )
       return new Map(counted as [string, string][])
     } catch (error) {
@@ -206,6 +221,101 @@ export function createRequestInsert(
     const remaining = rows.filter(({ endpointId }) => existing.has(endpointId))
     return remaining.length > 0 ? insert(remaining) : new Map()
   }
+}
+
+const UNSENDABLE_ERRORS = Object.entries(UNSENDABLE)
+  .map(([reason, sentence]) => `when u.unsendable = '${reason}' then '${sentence}'`)
+  .join(' ')
+
+/**
+ * The statement that stores the deliveries of requests; nothing where there are none. Ids, hashes and
+ * numbers need no escaping. A destination that was deleted meanwhile gets none.
+ */
+function insertDeliveries(rows: StoredCapture[]): string {
+  const all = rows.flatMap(({ id, body, repeatKey, deliveries = [] }) =>
+    deliveries.map((delivery) => ({ ...delivery, requestId: id, bytes: body.length, repeatKey })),
+  )
+  if (all.length === 0) return ''
+  const columns = [
+    listOf(
+      all.map(({ destinationId }) => destinationId),
+      'uuid',
+    ),
+    listOf(
+      all.map(({ requestId }) => requestId.toString('hex')),
+      'uuid',
+    ),
+    listOf(
+      all.map(({ orderKey }) => orderKey ?? 'null'),
+      'text',
+    ),
+    listOf(
+      all.map(({ bytes }) => bytes),
+      'int',
+    ),
+    listOf(
+      all.map(({ unsendable }) => unsendable ?? 'null'),
+      'text',
+    ),
+    listOf(
+      all.map(({ repeatKey }) => repeatKey ?? 'null'),
+      'uuid',
+    ),
+  ]
+  return `; insert into webhook_delivery (destination_id, endpoint_id, request_id, order_key, bytes, state, ended_at, error)
+    select d.id, d.endpoint_id, u.request_id, u.order_key, u.bytes,
+      case when u.unsendable is not null then 'unsendable' when p.key is not null then 'cancelled'
+        when not d.accepting then 'dropped' when d.state = 'active' then 'waiting' else 'held' end,
+      case when u.unsendable is not null or p.key is not null or not d.accepting then now() end,
+      case ${UNSENDABLE_ERRORS} when p.key is not null then '${REPEAT_SKIPPED}' end
+    from unnest(${columns.join()}) with ordinality
+      as u (destination_id, request_id, order_key, bytes, unsendable, repeat_key, place)
+    join webhook_destination d on d.id = u.destination_id
+    left join webhook_repeat p on d.skip_repeats and p.endpoint_id = d.endpoint_id and p.key = u.repeat_key
+      and p.request_id <> u.request_id
+    order by u.place`
+}
+
+/** A list of values that need no escaping. */
+function listOf(values: (string | number)[], type: string): string {
+  return `'{${values.join()}}'::${type}[]`
+}
+
+const REPEAT_SKIPPED = 'It repeats an earlier request, which this destination leaves out.'
+
+/** The keys of requests, in the order in which they arrived. */
+function repeatKeysOf(rows: StoredCapture[]): string {
+  const keyed = rows.filter(({ repeatKey }) => repeatKey)
+  if (keyed.length === 0) return ''
+  const columns = [
+    keyed.map(({ endpointId }) => endpointId),
+    keyed.map(({ repeatKey }) => repeatKey ?? ''),
+    keyed.map(({ id }) => id.toString('hex')),
+  ]
+  const lists = columns.map((values) => listOf(values, 'uuid')).join()
+  return `unnest(${lists}) with ordinality as u (endpoint_id, key, request_id, place)`
+}
+
+/**
+ * The statement that stores which request was the first with its key, within REPEAT_HOURS.
+ */
+function insertRepeatKeys(rows: StoredCapture[]): string {
+  const keys = repeatKeysOf(rows)
+  if (keys === '') return ''
+  return `; insert into webhook_repeat as p (endpoint_id, key, request_id)
+    select distinct on (u.endpoint_id, u.key) u.endpoint_id, u.key, u.request_id from ${keys}
+    order by u.endpoint_id, u.key, u.place
+    on conflict (endpoint_id, key) do update set request_id = excluded.request_id, at = excluded.at
+    where p.at < now() - interval '${REPEAT_HOURS} hours'`
+}
+
+/** The statement that marks requests that are not the first with their key. */
+function markRepeats(rows: StoredCapture[]): string {
+  const keys = repeatKeysOf(rows)
+  if (keys === '') return ''
+  return `update webhook_request r set repeat_of = p.request_id
+    from ${keys} join webhook_repeat p on p.endpoint_id = u.endpoint_id and p.key = u.key
+    where p.request_id <> u.request_id and r.endpoint_id = u.endpoint_id and r.id = u.request_id`
 }
 
 /** Adds surplus bytes that were detected after their request was stored. */

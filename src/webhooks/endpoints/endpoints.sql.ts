@@ -1,20 +1,30 @@
+import { sql } from 'kysely'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
-import { ALERT_SETTINGS, type AlertSettings } from '../alerts/store.ts'
+import type { Header } from '../headers.ts'
+import { HELD_NAME_DAYS } from '../limits.ts'
+import { isName, isToken } from './endpoint-name.ts'
+import { ALERT_SETTINGS, type AlertSettings } from '../alerts/endpoint-alerts.sql.ts'
 
 export type EndpointRow = {
   id: string
   token: string
+  /** A chosen name that the URL may have in place of the token; null for none. */
+  name: string | null
   label: string
   labels: string[]
   responseStatus: number
   responseBody: string
   responseType: string
+  /** Further headers of the response; null for none. */
+  responseHeaders: Header[] | null
   template: boolean
   cors: boolean
   timeout: number
+  /** Where the key of repeated requests is found; null for the usual headers. */
+  repeatKey: string | null
   requestCount: number
   signature: SignatureScheme | null
   alerts: AlertSettings
@@ -24,7 +34,7 @@ export type EndpointRow = {
 /** An endpoint with its encrypted secrets, for verifying and signing only. */
 export type EncryptedEndpoint = EndpointRow & EndpointSecrets
 
-export type EndpointSecrets = {
+type EndpointSecrets = {
   workspaceId: string
   signatureSecret: string | null
   responseSecret: string | null
@@ -37,14 +47,17 @@ export type EndpointChange = Partial<
 const PLAIN = [
   'id',
   'token',
+  'name',
   'label',
   'labels',
   'responseStatus',
   'responseBody',
   'responseType',
+  'responseHeaders',
   'template',
   'cors',
   'timeout',
+  'repeatKey',
   'requestCount',
   'signature',
   'createdAt',
@@ -106,15 +119,19 @@ export async function findEndpoint(
 /** What a capture needs of an endpoint, with the account that answers for its workspace. */
 type CapturingEndpoint = Omit<EncryptedEndpoint, 'alerts'> & { responsibleId: string }
 
-/** Finds what a capture needs of an endpoint, unless its workspace is deleted. */
-export async function findEndpointByToken(
+/**
+ * Finds what a capture needs of an endpoint, unless its workspace is deleted.
+ * @param key the token, or the chosen name
+ */
+export async function findEndpointByKey(
   db: Db,
-  token: string,
+  key: string,
 ): Promise<CapturingEndpoint | undefined> {
+  if (!isToken(key) && !isName(key)) return undefined
   const row = await db
     .selectFrom('webhookEndpoint')
     .select([...PLAIN, ...SECRETS, responsibleFor('workspaceId').as('responsibleId')])
-    .where('token', '=', token)
+    .where(isToken(key) ? 'token' : 'name', '=', key)
     .where((eb) => eb.not(isInDeletedWorkspace('webhookEndpoint.workspaceId')))
     .executeTakeFirst()
   return row as CapturingEndpoint | undefined
@@ -156,9 +173,12 @@ export async function insertResponseSecret(db: Db, id: string, encrypted: string
   return row?.responseSecret ?? encrypted
 }
 
-function written<T extends EndpointChange>({ signature, ...rest }: T) {
+function written<T extends EndpointChange>({ signature, responseHeaders, ...rest }: T) {
   return {
     ...rest,
+    ...(responseHeaders !== undefined && {
+      responseHeaders: responseHeaders?.length ? JSON.stringify(responseHeaders) : null,
+    }),
     ...(signature !== undefined && { signature: signature && JSON.stringify(signature) }),
   }
 }
@@ -176,4 +196,40 @@ export async function deleteEndpoint(
     .returning('token')
     .executeTakeFirst()
   return row?.token
+}
+
+/** The endpoint of a workspace with a chosen name. */
+export async function findIdByName(
+  db: Db,
+  workspaceId: string,
+  name: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('webhookEndpoint')
+    .select('id')
+    .where('name', '=', name)
+    .where('workspaceId', '=', workspaceId)
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Whether a name is free for a workspace: no other one has it, or had it a short time ago. */
+export async function isNameFree(db: Db, workspaceId: string, name: string): Promise<boolean> {
+  const { rows } = await sql<{ isFree: boolean }>`
+    select not exists (select from webhook_endpoint where name = ${name})
+      and not exists (select from webhook_held_name
+        where name = ${name} and workspace_id <> ${workspaceId} and held_until > now()) as is_free`.execute(
+    db,
+  )
+  return rows[0]?.isFree === true
+}
+
+/** Keeps others from a name that an endpoint no longer has. */
+export async function holdName(db: Db, workspaceId: string, name: string): Promise<void> {
+  await sql`
+    insert into webhook_held_name (name, workspace_id, held_until)
+    values (${name}, ${workspaceId}, now() + make_interval(days => ${HELD_NAME_DAYS}))
+    on conflict (name) do update set workspace_id = excluded.workspace_id, held_until = excluded.held_until`.execute(
+    db,
+  )
 }

@@ -1,7 +1,7 @@
 // What the digest shows of webhook endpoints.
 import { sql } from 'kysely'
-import { boundedOf, type Bounded, type Period } from '../../store/bounded.ts'
-import type { Db } from '../../store/database.ts'
+import { boundedOf, type Bounded, type Period } from '../store/bounded.ts'
+import type { Db } from '../store/database.ts'
 
 export type FailingEndpoint = { id: string; label: string; rejected: number; aborted: number }
 

@@ -5,7 +5,13 @@ import { findHeader, type Header } from '../headers.ts'
  * A response as it is sent: header names and values in turn, without a length. The body has one
  * byte per character, so that it is sent in one write with its headers.
  */
-export type CaptureResponse = { status: number; headers: string[]; body: string }
+export type CaptureResponse = {
+  status: number
+  headers: string[]
+  body: string
+  /** The headers for a browser, where others would ask its user for a password. */
+  browserHeaders?: string[]
+}
 
 /** The response settings of an endpoint. */
 export type ResponseSettings = { responseStatus: number; responseType: string; cors: boolean }
@@ -60,15 +66,45 @@ const EMBEDDED_DESTINATIONS = new Set([
   'frame',
 ])
 
-/** @param body one byte per character */
+/**
+ * @param body one byte per character
+ * @param own further headers, behind those that protect browsers
+ */
 export function configuredResponse(
   { responseStatus: status, responseType, cors }: ResponseSettings,
   body: string,
+  own: readonly Header[] = [],
 ): CaptureResponse {
-  const headers = [...(cors ? CROSS_ORIGIN_HEADERS : SAME_SITE_HEADERS)]
-  if (BODILESS_STATUSES.has(status)) return { status, headers, body: '' }
-  return { status, headers: [...headers, 'Content-Type', responseType], body }
+  const isBodiless = BODILESS_STATUSES.has(status)
+  const usual = [
+    ...(cors ? CROSS_ORIGIN_HEADERS : SAME_SITE_HEADERS),
+    ...(isBodiless ? [] : ['Content-Type', responseType]),
+  ]
+  const quiet = own.filter(([name]) => name.toLowerCase() !== 'www-authenticate')
+  return {
+    status,
+    headers: [...usual, ...own.flat()],
+    body: isBodiless ? '' : body,
+    ...(quiet.length < own.length && { browserHeaders: [...usual, ...quiet.flat()] }),
+  }
 }
+
+/**
+ * The response as this sender gets it: no stranger’s endpoint asks the user of a browser for a
+ * password under this host’s name.
+ */
+export function responseFor(
+  response: CaptureResponse,
+  { headers }: IncomingMessage,
+): CaptureResponse {
+  const { browserHeaders } = response
+  // Programs send Sec-Fetch-Mode, too, but none of the others.
+  const isBrowser = headers['sec-fetch-site'] ?? headers.accept?.includes('text/html')
+  return browserHeaders && isBrowser ? { ...response, headers: browserHeaders } : response
+}
+
+/** Whether a response has no body, whatever is configured. */
+export const isBodiless = (status: number): boolean => BODILESS_STATUSES.has(status)
 
 /** A response of the service itself to a sender, in plain text. */
 export function textResponse(

@@ -8,7 +8,7 @@ import {
   describeSilence,
 } from '../messages.ts'
 import { MINUTE_MS } from '../../time.ts'
-import type { AlertState, WatchedEndpoint } from './store.ts'
+import type { AlertState, WatchedEndpoint } from './endpoint-alerts.sql.ts'
 
 /** Signatures of requests that arrived since the last evaluation. */
 export type VerifiedRequests = {

@@ -14,8 +14,14 @@ import {
   VACUUM_AFTER_ROWS,
   VACUUM_AFTER_SHARE,
 } from '../limits.ts'
-import { trimToQuotas, type QuotaDeps } from './quota.ts'
-import { deleteBeyond, deleteOlder, vacuumRequests, listOverfull, type Deleted } from './store.ts'
+import { trimToQuotas, type QuotaDeps } from './capture-quota.ts'
+import {
+  deleteBeyond,
+  deleteOlder,
+  vacuumRequests,
+  listOverfull,
+  type Deleted,
+} from './capture-retention.sql.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** Endpoints whose trimming position is remembered. */

@@ -1,0 +1,337 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { HELD_DELIVERY_DAYS, LISTED_ATTEMPTS, MAX_READ_BYTES } from '../limits.ts'
+import { SELECTED_COLUMNS, type RequestRow } from '../requests/captured-request.ts'
+import type { DeliveryState } from './shapes.ts'
+import type { Timings } from './send-attempt.ts'
+import type { ClaimedDestination } from './destinations.sql.ts'
+
+export type DeliveryRow = {
+  id: string
+  seq: number
+  destinationId: string
+  requestId: string
+  replayId: string | null
+  state: DeliveryState
+  attempts: number
+  dueAt: Date
+  uncertain: boolean
+  status: number | null
+  error: string | null
+  createdAt: Date
+  endedAt: Date | null
+}
+
+export type ClaimedDelivery = DeliveryRow & {
+  /** Attempts so far, also those that count for no schedule. */
+  made: number
+  request: RequestRow | undefined
+}
+
+const COLUMNS = [
+  'id',
+  'seq',
+  'destinationId',
+  'requestId',
+  'replayId',
+  'state',
+  'attempts',
+  'dueAt',
+  'uncertain',
+  'status',
+  'error',
+  'createdAt',
+  'endedAt',
+] as const
+
+export type DeliveryFilter = {
+  destination?: string | undefined
+  request?: string | undefined
+  state?: DeliveryState | undefined
+}
+
+/** Lists a page of deliveries of an endpoint, newest first. */
+export async function listDeliveriesOf(
+  db: Db,
+  endpointId: string,
+  { destination, request, state }: DeliveryFilter,
+  { before, limit }: { before: number | null; limit: number },
+): Promise<DeliveryRow[]> {
+  const rows = await db
+    .selectFrom('webhookDelivery')
+    .select(COLUMNS)
+    .where('endpointId', '=', endpointId)
+    .where('destinationId', 'in', (query) =>
+      query
+        .selectFrom('webhookDestination')
+        .select('id')
+        .where('endpointId', '=', endpointId)
+        .$if(destination !== undefined, (some) => some.where('id', '=', destination as string)),
+    )
+    .$if(request !== undefined, (query) => query.where('requestId', '=', request as string))
+    .$if(state !== undefined, (query) => query.where('state', '=', state as string))
+    .$if(before !== null, (query) => query.where('seq', '<', before))
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute()
+  return rows as unknown as DeliveryRow[]
+}
+
+export async function findDelivery(
+  db: Db,
+  endpointId: string,
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  const row = await db
+    .selectFrom('webhookDelivery')
+    .select(COLUMNS)
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row as unknown as DeliveryRow | undefined
+}
+
+export type AttemptRow = Timings & {
+  number: number
+  at: Date
+  durationMs: number
+  status: number | null
+  kind: string | null
+  error: string | null
+  address: string | null
+  answer: string | null
+}
+
+const ATTEMPT_COLUMNS = [
+  'number',
+  'at',
+  'durationMs',
+  'dnsMs',
+  'connectMs',
+  'tlsMs',
+  'firstByteMs',
+  'status',
+  'kind',
+  'error',
+  'address',
+  'answer',
+] as const
+
+/**
+ * Lists the newest attempts of a delivery, first one first. A receiver that asks to wait again and
+ * again, and retries by hand, can lead to many.
+ */
+export async function listAttempts(db: Db, deliveryId: string): Promise<AttemptRow[]> {
+  const rows = await db
+    .selectFrom('webhookAttempt')
+    .select(ATTEMPT_COLUMNS)
+    .where('deliveryId', '=', deliveryId)
+    .orderBy('number', 'desc')
+    .limit(LISTED_ATTEMPTS)
+    .execute()
+  return rows.toReversed()
+}
+
+/** Adds a delivery of a request that is stored. */
+export async function insertDelivery(
+  db: Db,
+  values: {
+    destinationId: string
+    endpointId: string
+    requestId: string
+    state: DeliveryState
+    bytes: number
+    orderKey: string | null
+  },
+): Promise<string> {
+  const { id } = await db
+    .insertInto('webhookDelivery')
+    .values(values)
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Makes a delivery due now, whatever its state was. */
+export async function retryDelivery(db: Db, id: string, state: 'waiting' | 'held'): Promise<void> {
+  await db
+    .updateTable('webhookDelivery')
+    .set({ state, dueAt: sql<Date>`now()`, endedAt: null })
+    .where('id', '=', id)
+    .where('state', 'not in', ['waiting', 'sending'])
+    .execute()
+  await db
+    .updateTable('webhookDelivery')
+    .set({ dueAt: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+/** Moves the waiting deliveries of a destination to another state. */
+export async function moveDeliveries(
+  db: Db,
+  destinationId: string,
+  from: readonly DeliveryState[],
+  to: DeliveryState,
+): Promise<number> {
+  const hasEnded = to === 'cancelled' || to === 'dropped'
+  const { numUpdatedRows } = await db
+    .updateTable('webhookDelivery')
+    .set({
+      state: to,
+      ...(to === 'waiting' && { dueAt: sql<Date>`now()` }),
+      ...(hasEnded && { endedAt: sql<Date>`now()` }),
+    })
+    .where('destinationId', '=', destinationId)
+    .where('state', 'in', [...from])
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** Drops deliveries that have been held for too long. */
+export async function dropHeld(db: Db): Promise<void> {
+  await sql`
+    update webhook_delivery set state = 'dropped', ended_at = now(),
+      error = 'The destination was not resumed in time.'
+    where state = 'held' and due_at < now() - make_interval(days => ${HELD_DELIVERY_DAYS})`.execute(
+    db,
+  )
+}
+
+/**
+ * Makes deliveries due again that an earlier claim left: its instance died, and the receiver may
+ * have them.
+ */
+export async function recoverDeliveries(
+  db: Db,
+  { id, claims }: ClaimedDestination,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update webhook_delivery set state = 'waiting', due_at = now(), uncertain = true
+    where destination_id = ${id} and state = 'sending' and run <> ${claims}`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}
+
+/**
+ * Claims deliveries of a claimed destination in their order, with their requests.
+ * @param limit how many can be sent now; fewer are claimed where their bodies are large
+ */
+export async function claimDeliveries(
+  db: Db,
+  destination: ClaimedDestination,
+  limit: number,
+): Promise<ClaimedDelivery[]> {
+  const { id, endpointId, claims } = destination
+  const { rows } = await sql<DeliveryRow & { made: number }>`
+    update webhook_delivery d set state = 'sending', run = ${claims}
+    where d.id = any(array(
+      select w.id from (
+        select v.id, sum(v.bytes) over (order by v.due_at, v.seq) - v.bytes as before from (
+          select v.id, v.due_at, v.seq, v.bytes from webhook_delivery v
+          where v.destination_id = ${id} and v.state = 'waiting' and v.due_at <= now() and ${isFirst(destination)}
+          order by v.due_at, v.seq limit ${limit}) v) w
+      where w.before < ${MAX_READ_BYTES}))
+      and exists (select from webhook_destination t
+        where t.id = ${id} and t.claims = ${claims} and not ${isInDeletedWorkspace('t.workspace_id')})
+    returning d.id, d.seq, d.destination_id, d.request_id, d.replay_id, d.state, d.attempts, d.due_at,
+      d.uncertain, d.status, d.error, d.created_at, d.ended_at,
+      (select count(*) from webhook_attempt a where a.delivery_id = d.id) as made`.execute(db)
+  if (rows.length === 0) return []
+  const requests = await db
+    .selectFrom('webhookRequest')
+    .select(SELECTED_COLUMNS)
+    .where('endpointId', '=', endpointId)
+    .where(
+      'id',
+      'in',
+      rows.map(({ requestId }) => requestId),
+    )
+    .execute()
+  const byId = new Map((requests as unknown as RequestRow[]).map((row) => [row.id, row]))
+  return rows
+    .toSorted((a, b) => a.seq - b.seq)
+    .map((row) => ({ ...row, request: byId.get(row.requestId) }))
+}
+
+/** Gives claimed deliveries back that were not sent. They are held where the destination is paused. */
+export async function returnDeliveries(
+  db: Db,
+  { id, claims }: ClaimedDestination,
+  deliveryIds: string[],
+): Promise<void> {
+  await sql`
+    update webhook_delivery v set state = case when d.state = 'active' then 'waiting' else 'held' end
+    from webhook_destination d
+    where d.id = ${id} and v.id = any(${deliveryIds}::uuid[]) and v.state = 'sending' and v.run = ${claims}`.execute(
+    db,
+  )
+}
+
+/** What an attempt changed of its delivery. */
+export type DeliveryResult = {
+  id: string
+  state: DeliveryState
+  attempts: number
+  dueAt: Date
+  uncertain: boolean
+  status: number | null
+  error: string | null
+  attempt: AttemptRow | null
+}
+
+/** Stores results in one statement, except those whose delivery another claim has by now. */
+export async function saveResults(
+  db: Db,
+  { claims }: ClaimedDestination,
+  results: readonly DeliveryResult[],
+): Promise<void> {
+  const rows = results.map(({ attempt, ...result }) => ({
+    ...result,
+    ...attempt,
+    ofAttempt: attempt !== null,
+    id: result.id,
+    status: result.status,
+    error: result.error,
+    attemptStatus: attempt?.status ?? null,
+    attemptError: attempt?.error ?? null,
+  }))
+  await sql`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (
+        id uuid, state text, attempts int, "dueAt" timestamptz, uncertain boolean, status smallint, error text,
+        "ofAttempt" boolean, number int, at timestamptz, "durationMs" real, "attemptStatus" smallint, kind text,
+        "attemptError" text, address text, answer text, "dnsMs" real, "connectMs" real, "tlsMs" real,
+        "firstByteMs" real)),
+    changed as (
+      update webhook_delivery d set state = g.state, attempts = g.attempts, due_at = g."dueAt",
+        uncertain = g.uncertain, status = g.status, error = g.error,
+        ended_at = case when g.state in ('waiting', 'held') then null else now() end
+      from given g where d.id = g.id and d.state = 'sending' and d.run = ${claims}
+      returning d.id)
+    insert into webhook_attempt (delivery_id, number, at, duration_ms, status, kind, error, address, answer,
+      dns_ms, connect_ms, tls_ms, first_byte_ms)
+    select g.id, g.number, g.at, g."durationMs", g."attemptStatus", g.kind, g."attemptError", g.address, g.answer,
+      g."dnsMs", g."connectMs", g."tlsMs", g."firstByteMs"
+    from given g join changed c on c.id = g.id where g."ofAttempt"
+    on conflict do nothing`.execute(db)
+}
+
+/** When the next delivery of a destination is due; null when none waits. */
+export async function nextDueAt(db: Db, destination: ClaimedDestination): Promise<Date | null> {
+  const { rows } = await sql<{ dueAt: Date }>`
+    select v.due_at from webhook_delivery v
+    where v.destination_id = ${destination.id} and v.state = 'waiting' and ${isFirst(destination)}
+    order by v.due_at limit 1`.execute(db)
+  return rows[0]?.dueAt ?? null
+}
+
+/** Whether no earlier delivery has to be sent before `v`, in the order of its destination. */
+function isFirst({ orderMode }: Pick<ClaimedDestination, 'orderMode'>) {
+  if (orderMode === 'none') return sql`true`
+  return sql`not exists (
+    select from webhook_delivery e where e.destination_id = v.destination_id
+      and e.state in ('waiting', 'sending') and e.seq < v.seq
+      and ${orderMode === 'strict' ? sql`true` : sql`e.order_key = v.order_key`})`
+}

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Notifications } from '../../store/notifications.ts'
+import {
+  FORWARDING_POLL_MS,
+  MAX_CLAIMED_DESTINATIONS,
+  MAX_RUNNING_REPLAYS,
+  QUEUE_CHECK_INTERVAL_MS,
+} from '../limits.ts'
+import { DELIVERIES_ADDED, DESTINATION_CHANGED } from './deliveries-notifier.ts'
+import { dropHeld } from './deliveries.sql.ts'
+import { alertQueueChange } from './destination-alerts.ts'
+import { claimDestinations, limitQueues, type ClaimedDestination } from './destinations.sql.ts'
+import { continueReplays } from './replays.ts'
+import { runDestination, type ForwardingDeps, type ForwardingLoad } from './run-destination.ts'
+
+/** Milliseconds for requests that are being sent when the service stops. */
+const STOP_GRACE_MS = 5_000
+
+/**
+ * Forwards captured requests; any number of instances share the destinations.
+ * @returns stops it: what is being sent is finished, or sent again later
+ */
+export function startForwarding(
+  deps: ForwardingDeps,
+  notifications: Notifications,
+): () => Promise<void> {
+  const { db, log } = deps
+  const [stopping, cutting] = [new AbortController(), new AbortController()]
+  const signals = { stop: stopping.signal, cut: cutting.signal }
+  const running = new Map<string, { task: Promise<void>; wake: () => void; reload: () => void }>()
+  const load: ForwardingLoad = {
+    bytes: 0,
+    isCrowded: () => running.size >= MAX_CLAIMED_DESTINATIONS,
+  }
+  let woken = Promise.withResolvers<void>()
+
+  function wake(): void {
+    woken.resolve()
+    for (const each of running.values()) each.wake()
+  }
+  const unsubscribe = [
+    notifications.on(DELIVERIES_ADDED, wake),
+    // One that is paused sends nothing of what it has claimed.
+    notifications.on(DESTINATION_CHANGED, (payload) =>
+      running.get((payload as { id: string }).id)?.reload(),
+    ),
+    notifications.onReconnect(wake),
+  ]
+
+  function start(destination: ClaimedDestination): void {
+    const { id } = destination
+    const run = runDestination(deps, destination, signals, load)
+    const ended = run.done
+      .catch((error: unknown) =>
+        log.warn({ destination: id, err: error }, 'a destination was interrupted'),
+      )
+      .finally(() => {
+        if (running.get(id) === entry) running.delete(id)
+        // It may have become due while it ended.
+        woken.resolve()
+      })
+    const entry = { task: ended, wake: run.wake, reload: run.reload }
+    running.set(id, entry)
+  }
+
+  async function claim(): Promise<void> {
+    const free = MAX_CLAIMED_DESTINATIONS - running.size
+    if (free <= 0) return
+    for (const destination of await claimDestinations(db, free)) start(destination)
+  }
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      woken = Promise.withResolvers()
+      await claim().catch((error: unknown) =>
+        log.warn({ err: error }, 'due destinations could not be queried'),
+      )
+      const timer = setTimeout(() => woken.resolve(), FORWARDING_POLL_MS)
+      await woken.promise
+      clearTimeout(timer)
+    }
+  }
+
+  /** Queues the next pages of replays. */
+  async function replay(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const found = await continueReplays(deps, MAX_RUNNING_REPLAYS).catch((error: unknown) => {
+        log.warn({ err: error }, 'replays were not continued')
+        return 0
+      })
+      if (found > 0) continue
+      await sleep(FORWARDING_POLL_MS, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+
+  /** Keeps queues within their limits. One that is full or has room again is alerted about. */
+  async function watchQueues(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        for (const change of await limitQueues(db)) await alertQueueChange(db, change)
+        await dropHeld(db)
+      } catch (error) {
+        log.warn({ err: error }, 'queues of destinations were not checked')
+      }
+      await sleep(QUEUE_CHECK_INTERVAL_MS, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+
+  const working = [work(), replay(), watchQueues()]
+  return async () => {
+    stopping.abort()
+    unsubscribe.forEach((stop) => stop())
+    wake()
+    const timer = setTimeout(() => cutting.abort(), STOP_GRACE_MS)
+    await Promise.all(working)
+    await Promise.all(Array.from(running.values(), ({ task }) => task))
+    clearTimeout(timer)
+  }
+}
