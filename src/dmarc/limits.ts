@@ -37,7 +37,7 @@ export const MAX_REPORT_SELECTORS = 100
 /** A report on more days counts for the day on which it begins. */
 export const MAX_SPREAD_DAYS = 31
 
-/** Days of a summary: the retention of reports and a margin. */
+/** Days between `from` and `to` of a summary: the retention of reports and a margin. */
 export const MAX_SUMMARY_DAYS = 800
 
 /** Sources and reporters that a summary lists. Its totals include the others. */
@@ -50,8 +50,8 @@ export const MAX_DAILY_SENDERS = 8
 /** Sources with most messages, from which the senders of the daily counts are named. */
 export const MAX_DAILY_SOURCES = 200
 
-/** Days of the daily counts by sender. Each day and source is a look-up in an index. */
-export const MAX_DAILY_DAYS = 366
+/** Days with messages in the daily counts by sender. Each day and source is a look-up in an index. */
+export const MAX_DAILY_DAYS = 800
 
 /** Marked senders per domain. */
 export const MAX_SENDER_MARKS = 1_000

@@ -1,4 +1,4 @@
-import { bytesText } from '../accounts/own-data/quotas.ts'
+import { bytesText } from '../accounts/own-data/account-quotas.ts'
 import { DAY_MS } from '../time.ts'
 
 type AlertText = { title: string; text: string; nextStep: string }

@@ -9,27 +9,30 @@ import type { Resolver } from '../net/dns.ts'
 import type { SmtpServer } from '../net/smtp-server.ts'
 import type { AsnTable } from '../protocols/networks/asn-table.ts'
 import type { DB } from '../store/tables.ts'
+import { findSafePolicy, listSelectorsOf } from './domains/known-mail.ts'
 import { reportEmailOf } from './domains/report-email.ts'
-import { findDomainByName } from './domains/store.ts'
+import { findDomainByName } from './domains/dmarc-domains.sql.ts'
 import type { OnReports } from './intake/ingest.ts'
-import type { IntakeLimits } from './limits.ts'
+import type { MailTests } from './intake/mail-tests.ts'
+import { USAGE_RETENTION_DAYS, type IntakeLimits } from './limits.ts'
 import {
   cleanUpReportsJob,
   fetchJob,
   indexJob,
   mailboxJob,
   nameJob,
+  selectorJob,
   verifyJob,
   senderJob,
   silenceJob,
   watchJob,
-} from './jobs.ts'
+} from './dmarc-jobs.ts'
 import type { OpenTokens } from '../mail-credentials/token-source.ts'
-import { listUsingCredential } from './mailboxes/store.ts'
-import type { RaiseAlert, RaiseResolved } from './route-deps.ts'
+import { listReportMailboxes, listUsingCredential } from './mailboxes/report-mailboxes.sql.ts'
+import type { FindReportRecords, RaiseAlert, RaiseResolved } from './route-deps.ts'
 import { dmarcRoutes } from './routes.ts'
-import { listFileUsage } from './storage/store.ts'
-import { listWorkspaceSelectors } from './summary/store.ts'
+import { listAddressUses } from './sources/address-use.sql.ts'
+import { listFileUsage } from './storage/report-storage.sql.ts'
 
 export type DmarcOptions = {
   db: Kysely<DB>
@@ -37,6 +40,7 @@ export type DmarcOptions = {
   secretKey: string
   resolver: Resolver
   openTokens: OpenTokens
+  findReportRecords: FindReportRecords
   config: Pick<
     Config,
     | 'ALLOW_PRIVATE_TARGETS'
@@ -59,9 +63,6 @@ export type DmarcOptions = {
   dnsWaitMs?: number | undefined
 }
 
-/** Selectors that a check of the domain tries, the most frequent first. */
-const MAX_CHECKED_SELECTORS = 20
-
 /** The DMARC module: receives reports by email, upload and mailbox, and evaluates them. */
 export function createDmarcModule(options: DmarcOptions) {
   const {
@@ -70,6 +71,7 @@ export function createDmarcModule(options: DmarcOptions) {
     secretKey,
     resolver,
     openTokens,
+    findReportRecords,
     config,
     systems,
     raiseAlert,
@@ -79,11 +81,13 @@ export function createDmarcModule(options: DmarcOptions) {
     pollLimitMs,
     dnsWaitMs,
   } = options
+  let mailTests: MailTests | undefined
   const deps = {
     db,
     secretKey,
     resolver,
     openTokens,
+    findReportRecords,
     allowPrivate: config.ALLOW_PRIVATE_TARGETS,
     reportDomain: config.REPORT_DOMAIN,
     findAsn: (address: string) => systems?.find(address) ?? null,
@@ -91,6 +95,7 @@ export function createDmarcModule(options: DmarcOptions) {
     raiseAlert,
     raiseResolved,
     onReports,
+    mailTests: () => mailTests,
     pollLimitMs,
     dnsWaitMs,
   }
@@ -100,6 +105,7 @@ export function createDmarcModule(options: DmarcOptions) {
     nameJob(deps),
     verifyJob(deps),
     indexJob(deps),
+    selectorJob(deps),
     fetchJob(deps, mailbox),
     mailbox,
     watchJob(deps),
@@ -109,6 +115,8 @@ export function createDmarcModule(options: DmarcOptions) {
   ]
   return {
     jobs,
+    // A day counts from its begin, so it is kept for a day less.
+    retention: [{ table: 'dmarc_intake_day', column: 'day', days: USAGE_RETENTION_DAYS + 1 }],
     routes: {
       account: (app, { queue }) => dmarcRoutes(app, { ...deps, queue, mailboxJob: mailbox }),
     } satisfies Routes<{ queue: Queue }>,
@@ -135,7 +143,19 @@ export function createDmarcModule(options: DmarcOptions) {
         certificate,
         onReports,
         limits,
+        mailTests,
       })
+    },
+    /** Call before the start: mail to test addresses goes there from now on. */
+    receiveTests: (tests: MailTests) => void (mailTests = tests),
+    /** The report mailboxes of a workspace, and a read of them now. */
+    mailboxes: {
+      list: async (workspaceId: string): Promise<string[]> =>
+        (await listReportMailboxes(db, workspaceId)).map(({ username }) => username),
+      read: async (trx: Kysely<DB>, workspaceId: string, enqueue: Enqueue): Promise<void> => {
+        for (const { id: mailboxId } of await listReportMailboxes(trx, workspaceId))
+          await enqueue(trx, mailbox, { mailboxId, workspaceId })
+      },
     },
     /** Bytes of stored report files per workspace. */
     fileUsage: (workspaceIds: string[]) => listFileUsage(db, workspaceIds),
@@ -144,11 +164,22 @@ export function createDmarcModule(options: DmarcOptions) {
      * first.
      */
     selectorsSeen: (workspaceId: string, domain: string) =>
-      listWorkspaceSelectors(db, workspaceId, domain, MAX_CHECKED_SELECTORS),
+      listSelectorsOf(deps, { workspaceId, domain }),
     /** The address to which the workspace’s reports about a domain go; null if it has none. */
     reportEmailOf: async (workspaceId: string, domain: string): Promise<string | null> => {
       const row = await findDomainByName(db, workspaceId, domain)
       return row ? reportEmailOf(row, config.REPORT_DOMAIN) : null
+    },
+    /** What addresses sent for the workspace’s domains in the last 12 months. */
+    addressUses: (workspaceId: string, addresses: { first: string; last: string }) => {
+      const from = new Date()
+      from.setUTCMonth(from.getUTCMonth() - 11, 1)
+      return listAddressUses(db, workspaceId, addresses, from.toISOString().slice(0, 10))
+    },
+    /** The next stricter policy of a domain, if the workspace’s reports show that it is safe. */
+    safePolicyOf: async (workspaceId: string, domain: string) => {
+      const row = await findDomainByName(db, workspaceId, domain)
+      return row ? findSafePolicy(deps, row) : null
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import type { PrivateTargets } from '../setting-values.ts'
-import { Uuid } from '../http/schema.ts'
+import { Uuid } from '../http/http-schema.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { OpenTokens } from '../mail-credentials/token-source.ts'
@@ -10,7 +10,20 @@ import type { Resolver } from '../net/dns.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import type { FindAsn } from './summary/summary.ts'
+import type { ReportRecords } from './domains/publication.ts'
 import type { OnReports } from './intake/ingest.ts'
+import type { MailTests } from './intake/mail-tests.ts'
+
+/** @throws Fault where DNS gives no answer */
+export type FindReportRecords = (
+  domain: string,
+  known: {
+    reportEmailOf: () => Promise<string | null>
+    safePolicyOf: () => Promise<'quarantine' | 'reject' | null>
+    selectorsSeen: () => Promise<string[]>
+  },
+  signal: AbortSignal,
+) => Promise<ReportRecords>
 
 /** Dependencies of jobs and routes. */
 export type DmarcDeps = {
@@ -22,7 +35,10 @@ export type DmarcDeps = {
   reportDomain: string
   findAsn: FindAsn
   openTokens: OpenTokens
+  /** The records about reports that the page of a domain proposes. */
+  findReportRecords: FindReportRecords
   onReports?: OnReports | undefined
+  mailTests?: () => MailTests | undefined
   /** Milliseconds for which a page waits for DNS, if not `MAX_DNS_WAIT_MS`. */
   dnsWaitMs?: number | undefined
 }

@@ -1,4 +1,4 @@
-import type { App } from '../http/server.ts'
+import type { App } from '../http/http-server.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { uploadRoute } from './intake/upload-route.ts'
 import { mailboxRoutes } from './mailboxes/routes.ts'

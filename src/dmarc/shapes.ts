@@ -9,11 +9,12 @@ import {
   Timestamp,
   Uuid,
   OrderOf,
-} from '../http/schema.ts'
+} from '../http/http-schema.ts'
 import { Labels } from '../http/labels.ts'
-import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
-import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
-import { REPORT_ORDERS } from './reports/store.ts'
+import { ImportReport, MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
+import { MAX_DELIVERY_BYTES, MAX_SUMMARY_DAYS, MAX_UPLOAD_FILES } from './limits.ts'
+import { REPORT_ORDERS } from './reports/dmarc-reports.sql.ts'
+import { PERIODS } from './summary/periods.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
@@ -78,6 +79,9 @@ const DOMAIN = {
     },
   ),
   labels: Labels,
+  reported: Nullable(Type.Object({ from: Day, to: Day }), {
+    description: 'First and last day that its stored reports cover. Null without reports.',
+  }),
   lastReportAt: Nullable(Timestamp),
   createdAt: Timestamp,
 }
@@ -92,6 +96,7 @@ const EXAMPLE_DOMAIN = {
   totalFailureReports: 0,
   rejectedToday: { total: 3, unreadable: 2, otherDomain: 1, overLimit: 0 },
   labels: ['production'],
+  reported: { from: '2026-03-01', to: '2026-11-20' },
   lastReportAt: '2026-11-21T06:12:44.310Z',
   createdAt: '2026-03-02T09:00:00.000Z',
 }
@@ -104,8 +109,14 @@ export const PublishedDomain = Type.Object({
   verification: Type.Object({ name: Text, type: Type.Literal('TXT'), value: Text }),
   record: Type.String({
     description:
-      'The DMARC record to publish: the current one with `reportEmail` added, if there is one.',
+      'The DMARC record to publish, the same as in `fixes` of `/domains/{domain}`: the current one with `reportEmail` and corrections.',
   }),
+  tlsRecord: Nullable(
+    Type.String({
+      description:
+        'The TLS reporting record (RFC 8460) to publish at `_smtp._tls`. Null without `reportEmail`.',
+    }),
+  ),
   dns: Type.Object(
     {
       name: Type.String({ description: 'The DNS name at which to publish `record`.' }),
@@ -239,7 +250,9 @@ export const ReportQuery = Type.Object({
   ...PageQuery.properties,
   from: Type.Optional(Type.String(DayOrMoment)),
   to: Type.Optional(Type.String(DayOrMoment)),
-  orgName: Type.Optional(Type.String({ maxLength: 255 })),
+  orgName: Type.Optional(
+    Type.String({ maxLength: 255, description: 'A part of the name of a reporter.' }),
+  ),
   result: Type.Optional(
     Type.Enum(['fail'], {
       title: 'FailedOnly',
@@ -282,7 +295,7 @@ const TlsPolicy = Type.Object({
     }),
   ),
 })
-export const TlsReport = Type.Object({
+const TlsReport = Type.Object({
   id: Uuid,
   reportId: Text,
   organizationName: Text,
@@ -317,6 +330,21 @@ export const UploadBody = {
   },
 }
 
+/** Domains with new aggregate reports, and the days that these cover. */
+const ReportedDomains = Type.Array(
+  Type.Object({ id: Uuid, domain: Text, reports: Count, from: Day, to: Day }),
+  { description: 'Domains with new aggregate reports, and the days that these cover.' },
+)
+
+/** An import, and the reports that were rejected until then. */
+export const ImportedDomains = Type.Object({
+  ...ImportReport.properties,
+  reports: Type.Object(
+    { stored: Count, domains: ReportedDomains },
+    { description: 'Reports that had been rejected for these domains, and are stored now.' },
+  ),
+})
+
 export const Uploaded = Success(
   Type.Object({
     stored: Type.Integer({ description: 'Number of aggregate and TLS reports.' }),
@@ -326,7 +354,16 @@ export const Uploaded = Success(
     failureReports: Type.Integer({
       description: 'Number of failure reports. They are counted but not stored.',
     }),
-    rejected: Type.Array(Type.Object({ name: Text, reason: Text })),
+    rejected: Type.Array(
+      Type.Object({
+        name: Text,
+        reason: Text,
+        domain: Nullable(Text, {
+          description: 'The domain to add to receive the report. Null for another reason.',
+        }),
+      }),
+    ),
+    domains: ReportedDomains,
   }),
 )
 
@@ -337,6 +374,9 @@ export const RejectedPage = Success(
         id: Uuid,
         name: Text,
         reason: Text,
+        domain: Nullable(Text, {
+          description: 'The domain to add to receive the report. Null for another reason.',
+        }),
         via: Via,
         kept: Type.Boolean({ description: 'Whether `…/{id}/raw` returns the original.' }),
         receivedAt: Timestamp,
@@ -367,7 +407,7 @@ export const SOURCE_VERDICTS = [
 
 export const SOURCE_GROUPS = ['aligned', 'partly-aligned', 'failing', 'forwarder-like'] as const
 
-export const Source = Type.Object({
+const Source = Type.Object({
   sourceIp: Text,
   reverseName: Nullable(Type.String({ description: 'Null: no name, or not looked up yet.' })),
   reverseConfirmed: Type.Boolean({
@@ -392,7 +432,7 @@ export const Source = Type.Object({
 export const SENDER_KINDS = ['service', 'own', 'organization', 'address'] as const
 export const SENDER_MARKS = ['mine', 'not-mine', 'forwarder'] as const
 
-export const Sender = Type.Object({
+const Sender = Type.Object({
   id: Text,
   name: Text,
   kind: Type.Enum([...SENDER_KINDS], {
@@ -416,7 +456,7 @@ export const Sender = Type.Object({
 
 const Group = Type.Object({ sources: Count, messages: Count })
 
-export const Readiness = Type.Object({
+const Readiness = Type.Object({
   verdict: Type.Enum(['no-data', 'too-early', 'not-ready', 'ready', 'enforced']),
   policy: Nullable(
     Type.Enum(['quarantine', 'reject'], {
@@ -425,7 +465,15 @@ export const Readiness = Type.Object({
   ),
   published: Word,
   passRate: Nullable(Type.Number({ description: '0 to 1. Null without messages.' })),
+  from: Type.String({
+    format: 'date',
+    description: 'The verdict is about the 30 days that end with the range of the summary.',
+  }),
+  to: Day,
   sentence: Text,
+  undecided: Type.Array(Type.Object({ id: Text, name: Text, messages: Count, fail: Count }), {
+    description: 'Senders to mark as yours or not before there can be a verdict.',
+  }),
   affected: Type.Array(Type.Object({ sourceIp: Text, name: Word, messages: Count, fail: Count }), {
     description: 'Sources that the next policy would affect, most failures first.',
   }),
@@ -437,8 +485,12 @@ export const Summary = Success(
     from: Day,
     to: Type.String({ format: 'date', description: 'The last day, inclusive.' }),
     totals: Type.Object({ reports: Count, ...COUNTS, passRate: Nullable(Type.Number()) }),
+    before: Nullable(
+      Type.Object({ from: Day, to: Day, messages: Count, pass: Count, reports: Count }),
+      { description: 'The totals of as many days before; null for more than a year.' },
+    ),
     days: Type.Array(Type.Object({ day: Day, ...COUNTS }), {
-      description: 'Every UTC day of the range, including days without messages.',
+      description: `Every UTC day of the range, including days without messages. Only days with reports where the range has more than ${MAX_SUMMARY_DAYS}.`,
     }),
     sources: Type.Array(Source, {
       description: 'Most failures first, then most messages. Up to 500 sources.',
@@ -457,9 +509,12 @@ export const Summary = Success(
     selectors: Type.Array(
       Type.Object({ domain: Text, selector: Text, messages: Count, pass: Count, lastDay: Day }),
       {
-        description: 'DKIM selectors in all reports on the domain, regardless of the range.',
+        description: 'DKIM selectors in the reports that begin within the range.',
       },
     ),
+    reported: Nullable(Type.Object({ from: Day, to: Day }), {
+      description: 'First and last day that the stored reports cover. Null without reports.',
+    }),
     readiness: Readiness,
   }),
 )
@@ -488,6 +543,13 @@ export const SenderDays = Success(
   }),
 )
 export const SummaryQuery = Type.Object({
+  period: Type.Optional(
+    Type.Enum([...PERIODS], {
+      title: 'ReportPeriod',
+      description:
+        'Days that end today, in place of `from` and `to`; `all` begins with the first stored report.',
+    }),
+  ),
   from: Type.Optional(
     Type.String({
       ...DayOrMoment,
@@ -579,7 +641,7 @@ export const SourceRecordQuery = Type.Object({
   ...PageQuery.properties,
   ...SummaryQuery.properties,
   orgName: Type.Optional(
-    Type.String({ maxLength: 255, description: 'The full name of a reporter.' }),
+    Type.String({ maxLength: 255, description: 'A part of the name of a reporter.' }),
   ),
   result: Type.Optional(Type.Enum(['pass', 'fail'], { title: 'PassOrFail' })),
 })

@@ -93,7 +93,7 @@ it('runs every command of docs/dmarc.md and docs/dmarc-reports.md with its docum
   expect(await run('api GET "/api/v1/dmarc/domains/$ID/summary"')).toContain(
     '"messages":8,"pass":8',
   )
-  expect(Date.now() - arrived).toBeLessThan(2_000)
+  expect(Date.now() - arrived).toBeLessThan(30_000)
 
   expect(await run(upload)).toMatch(/"stored":0,"duplicates":1[^]*"stored":3,"duplicates":0/)
   expect(await run(mailbox)).toContain('"moveTo":"Done"')

@@ -68,7 +68,7 @@ describe('DMARC domains', () => {
     ]
     const { record, reportEmail } = await portreeve.addDomain(alice.token)
     expect(record).toBe(
-      `v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test,mailto:${reportEmail}`,
+      `v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test,mailto:${reportEmail}; pct=100`,
     )
   })
 

@@ -1,14 +1,15 @@
 import { addAccount, passwordOf } from '../people.ts'
-import { createAuth } from '../../src/accounts/sign-in/auth.ts'
-import { createIdentify } from '../../src/accounts/tokens/identify.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { createAuth } from '../../src/accounts/sign-in/better-auth-loader.ts'
+import { createIdentify } from '../../src/accounts/tokens/identify-token.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import { readConfig } from '../../src/config.ts'
 import { createDmarcModule } from '../../src/dmarc/module.ts'
 import type { RaiseAlert, RaiseResolved } from '../../src/dmarc/route-deps.ts'
 import type { IntakeLimits } from '../../src/dmarc/limits.ts'
+import { createReportRecords } from '../../src/domains/report-records.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
-import { createServer } from '../../src/http/server.ts'
+import { createServer } from '../../src/http/http-server.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
@@ -80,6 +81,7 @@ export async function startDmarc({
     resolver,
     config,
     systems: null,
+    findReportRecords: createReportRecords({ resolver, allowPrivate: true, log }),
     openTokens: async () => {
       throw new Error('no sign-ins in these tests')
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { QUOTA_BYTES } from '../../src/accounts/own-data/quotas.ts'
+import { QUOTA_BYTES } from '../../src/accounts/own-data/account-quotas.ts'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
 import { aggregate, mailWith } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'

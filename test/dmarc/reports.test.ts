@@ -31,7 +31,16 @@ describe('reports on a domain', () => {
     )
     expect(answer).toEqual({
       status: 200,
-      body: { success: true, data: { stored: 1, duplicates: 0, failureReports: 0, rejected: [] } },
+      body: {
+        success: true,
+        data: {
+          stored: 1,
+          duplicates: 0,
+          failureReports: 0,
+          rejected: [],
+          domains: [expect.objectContaining({ domain: 'example.test', reports: 1 })],
+        },
+      },
     })
 
     const { body } = await portreeve.ask(`domains/${id}/reports`, alice)
@@ -117,6 +126,27 @@ describe('reports on a domain', () => {
     })
     const raw = await portreeve.ask(`rejected/${list.body.data.rejected[0].id}/raw`, alice)
     expect(raw.body).toContain('<domain>other.test</domain>')
+  })
+
+  it('reads rejected reports when their domain is added', async () => {
+    await portreeve.upload(alice.token, aggregate({ domain: 'mail.late.test' }))
+    const other = await portreeve.upload(alice.token, aggregate({ domain: 'never.test' }))
+    expect(other.body.data.rejected).toMatchObject([{ domain: 'never.test' }])
+    expect((await portreeve.ask('rejected', alice)).body.data.pagination.total).toBe(2)
+    await portreeve.addDomain(alice.token, 'late.test')
+    expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([
+      { domain: 'late.test', totalReports: 1 },
+    ])
+    expect((await portreeve.ask('rejected', alice)).body.data.rejected).toMatchObject([
+      { domain: 'never.test' },
+    ])
+    const body = { entries: [{ domain: 'never.test' }] }
+    const imported = await portreeve.ask('domains/import', { ...alice, body })
+    expect(imported.body.data.reports).toMatchObject({
+      stored: 1,
+      domains: [{ domain: 'never.test', reports: 1 }],
+    })
+    expect((await portreeve.ask('rejected', alice)).body.data.pagination.total).toBe(0)
   })
 
   it('lists unreadable files with the reason, and stores the reports beside them', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { adviseOnSource } from '../../src/dmarc/sources/advice.ts'
+import { adviseOnSource } from '../../src/dmarc/sources/source-advice.ts'
 import { sumIdentities } from '../../src/dmarc/sources/identities.ts'
 import type { AggregateRecord } from '../../src/protocols/reports/aggregate-report.ts'
 import { mapResolver } from '../resolver.ts'

@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
-import { daysAndMonths } from '../../src/dmarc/summary/store.ts'
-import { withdrawReports } from '../../src/dmarc/statistics/withdraw.ts'
+import { daysAndMonths } from '../../src/dmarc/summary/dmarc-summary.sql.ts'
+import { withdrawReports } from '../../src/dmarc/statistics/withdraw-statistics.ts'
 import { aggregate, daysAgo, type ReportSpec } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
@@ -99,6 +99,15 @@ describe('the statistics of a domain', () => {
     )
   }
 
+  async function expectSameSelectors(): Promise<void> {
+    expect(
+      await rowsOf(`select selector, sum(messages)::int as messages, sum(passed)::int as passed
+        from dmarc_selector_day group by selector order by selector`),
+    ).toEqual(
+      await rowsOf(`select selector, messages, passed from dmarc_selector order by selector`),
+    )
+  }
+
   async function expectSameDays(): Promise<void> {
     expect(
       await rowsOf(
@@ -143,6 +152,7 @@ describe('the statistics of a domain', () => {
             await take(sent.slice(-1))
           }
           await expectSame()
+          await expectSameSelectors()
         }
         if (!isSpread) await expectSameDays()
         for (const [from, to] of RANGES) await expectSameRange(dayBefore(from), dayBefore(to))

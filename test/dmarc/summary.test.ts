@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findDomain, type DomainRow } from '../../src/dmarc/domains/store.ts'
+import { findDomain, type DomainRow } from '../../src/dmarc/domains/dmarc-domains.sql.ts'
 import { evaluateReadiness, type ReadinessFacts } from '../../src/dmarc/summary/readiness.ts'
 import type { Sender, SenderMark } from '../../src/dmarc/senders/senders.ts'
-import { wholeMonths } from '../../src/dmarc/summary/store.ts'
-import { parseRange, summarize } from '../../src/dmarc/summary/summary.ts'
+import { wholeMonths } from '../../src/dmarc/summary/dmarc-summary.sql.ts'
+import { parseRange } from '../../src/dmarc/summary/range.ts'
+import { summarize } from '../../src/dmarc/summary/summary.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
@@ -172,6 +173,9 @@ describe('the summary of a domain', () => {
       totals: { messages: 11, reports: 2 },
     })
     expect(asked.days).toHaveLength(2)
+    const before = { from: dayText(8), to: dayText(7), messages: 7, pass: 7, reports: 1 }
+    expect(asked.before).toEqual(before)
+    expect((await summary('?period=all')).before).toEqual(expect.anything())
     const backwards = await portreeve.ask(
       `domains/${id}/summary?from=${dayText(1)}&to=${dayText(5)}`,
       alice,
@@ -195,6 +199,29 @@ describe('the summary of a domain', () => {
     }
   })
 
+  it('lists the selectors of the range only, also those that an earlier version has stored', async () => {
+    await report([{ selector: 'old', count: 9 }], { begin: daysAgo(20) })
+    await report([{ selector: 'new', count: 2 }])
+    const namesOf = async (period: string) =>
+      (await summary(`?period=${period}`)).selectors.map(
+        (one: { selector: string }) => one.selector,
+      )
+    expect([await namesOf('7d'), await namesOf('30d')]).toEqual([['new'], ['old', 'new']])
+    await portreeve.db.deleteFrom('dmarcSelectorDay').where('domainId', '=', id).execute()
+    await portreeve.db
+      .updateTable('dmarcReport')
+      .set({ selectorsByDay: false })
+      .where('domainId', '=', id)
+      .execute()
+    expect(await namesOf('30d')).toEqual([])
+    await portreeve.run('dmarc.selector-days')
+    await portreeve.run('dmarc.selector-days')
+    expect((await summary()).selectors).toMatchObject([
+      { selector: 'old', messages: 9, pass: 9, lastDay: dayText(20) },
+      { selector: 'new', messages: 2 },
+    ])
+  })
+
   it('lists the selectors that the domain signs with, the most frequent first', async () => {
     await report([
       { selector: 'rare' },
@@ -215,6 +242,29 @@ describe('the summary of a domain', () => {
     expect(await portreeve.dmarc.selectorsSeen(charlie.id, 'example.test')).toEqual([])
   })
 
+  it('has reports of any age in a period, and says what there is beside it', async () => {
+    const long = '2001-03-04'
+    await report([{ count: 3 }], { begin: Date.parse(`${long}T00:00:00Z`) / 1000 })
+    await report([{ count: 40 }], { begin: daysAgo(20) })
+    const week = await summary('?period=7d')
+    expect(week).toMatchObject({
+      from: dayText(6),
+      totals: { messages: 0 },
+      reported: { from: long, to: dayText(20) },
+      // The verdict does not depend on the period.
+      readiness: { from: dayText(29), to: dayText(0), verdict: 'too-early' },
+    })
+    const all = await summary('?period=all')
+    expect(all).toMatchObject({ from: long, to: dayText(0), totals: { messages: 43 } })
+    expect(all.days.map(({ day }: { day: string }) => day)).toEqual([long, dayText(20)])
+    expect(all.readiness).toEqual(week.readiness)
+    expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([
+      { id, reported: { from: long, to: dayText(20) } },
+    ])
+    const both = await portreeve.ask(`domains/${id}/summary?period=all&to=2026-01-01`, alice)
+    expect(both.status).toBe(400)
+  })
+
   it('states whether a stricter policy is safe, and which sources it would affect', async () => {
     for (const days of [1, 2, 3, 4, 5, 6, 7]) {
       await report([{ count: 100 }, { ip: '192.0.2.2', count: 1, dkim: 'fail', spf: 'fail' }], {
@@ -226,7 +276,7 @@ describe('the summary of a domain', () => {
       policy: 'quarantine',
       published: 'none',
       sentence:
-        'Safe to move to p=quarantine: your sender passes. 1 unknown source (7 messages) would be affected. 99.0% of 707 messages in 30 days passed.',
+        'Safe to move to p=quarantine: your sender passes. 1 unknown source (7 messages) would be affected. 99.0% of 707 messages in the last 30 days passed.',
       affected: [{ sourceIp: '192.0.2.2', fail: 7 }],
     })
   })
@@ -294,11 +344,12 @@ describe('the senders of a domain', () => {
 })
 
 describe('readiness', () => {
+  const WINDOW = { from: '2026-10-23', to: '2026-11-21', endsToday: true }
   const facts = (over: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
     messages: 41_310,
     aligned: 41_310,
-    days: 30,
-    daysWithMail: 30,
+    window: { ...WINDOW, daysWithMail: 30 },
+    newestDay: WINDOW.to,
     published: 'none',
     senders: [sender('SendGrid', 41_310, 41_310)],
     affected: [],
@@ -326,16 +377,29 @@ describe('readiness', () => {
     expect(evaluateReadiness(facts({ messages: 0, aligned: 0 }))).toMatchObject({
       verdict: 'no-data',
       passRate: null,
+      sentence: 'No messages in the last 30 days. The newest report covers 2026-11-21.',
     })
   })
+  it('says when its window ends before today', () => {
+    const window = { ...WINDOW, daysWithMail: 30, endsToday: false }
+    expect(evaluateReadiness(facts({ window })).sentence).toContain(
+      'in the 30 days until 2026-11-21',
+    )
+  })
   it('requires a week and a hundred messages', () => {
-    expect(evaluateReadiness(facts({ daysWithMail: 3 })).verdict).toBe('too-early')
-    expect(evaluateReadiness(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
+    const sentenceOf = (daysWithMail: number, messages: number) =>
+      evaluateReadiness(facts({ window: { ...WINDOW, daysWithMail }, messages, aligned: messages }))
+        .sentence
+    expect(sentenceOf(6, 400)).toMatch(
+      /^One more day of mail, then we can tell whether p=quarantine is safe\. 100\.0% of 400/,
+    )
+    expect(sentenceOf(4, 60)).toMatch(/^3 more days of mail and 40 more messages, then we can tell/)
+    expect(sentenceOf(7, 100)).toMatch(/^Safe to move/)
   })
   it('never rounds up to 100%', () => {
     const senders = [sender('SendGrid', 41_310, 41_309)]
     expect(evaluateReadiness(facts({ aligned: 41_309, senders })).sentence).toBe(
-      'Safe to move to p=quarantine: your sender passes. 1 message of yours would still be affected. 99.9% of 41,310 messages in 30 days passed.',
+      'Safe to move to p=quarantine: your sender passes. 1 message of yours would still be affected. 99.9% of 41,310 messages in the last 30 days passed.',
     )
   })
   it('evaluates the next policy, except after the last', () => {
@@ -352,7 +416,7 @@ describe('readiness', () => {
     expect(evaluateReadiness(facts({ aligned: 41_279, senders }))).toMatchObject({
       verdict: 'not-ready',
       sentence: expect.stringMatching(
-        /^Not safe for p=quarantine yet: 1 of your 2 senders fails: SendGrid \(31 of 400 messages\)\./,
+        /^1 of your 2 senders fails: SendGrid \(31 of 400 messages\)\./,
       ),
     })
   })
@@ -363,9 +427,10 @@ describe('readiness', () => {
       evaluateReadiness(facts({ aligned: 31_310, senders: spoofed(mark) }))
     expect(verdictOf(null)).toMatchObject({
       verdict: 'not-ready',
-      sentence: expect.stringContaining(
-        'mark 1 unknown source (10,000 messages) as “Mine” or “Not mine” first.',
+      sentence: expect.stringMatching(
+        /^192\.0\.2\.1 sent 10,000 messages that all fail\. Is it yours\? Everything else passes\./,
       ),
+      undecided: [{ id: 'host:192.0.2.1', name: '192.0.2.1', messages: 10_000, fail: 10_000 }],
     })
     expect(verdictOf('not-mine').verdict).toBe('ready')
     expect(verdictOf('forwarder').verdict).toBe('ready')
@@ -377,7 +442,7 @@ describe('readiness', () => {
   it('is not given where no sender of the owner passes', () => {
     const senders = [sender('192.0.2.1', 41_310, 0, 'not-mine')]
     expect(evaluateReadiness(facts({ aligned: 0, senders })).sentence).toContain(
-      'no sender of yours passes',
+      'No sender of yours passes',
     )
   })
 })

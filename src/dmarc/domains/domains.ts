@@ -7,7 +7,13 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_DOMAINS } from '../limits.ts'
-import { countDomains, findDomain, insertDomain, updateLabels, type DomainRow } from './store.ts'
+import {
+  countDomains,
+  findDomain,
+  insertDomain,
+  updateLabels,
+  type DomainRow,
+} from './dmarc-domains.sql.ts'
 
 /**
  * Registers a domain and creates its report address.

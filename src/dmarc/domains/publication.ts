@@ -1,17 +1,16 @@
 import { checkDestinations, type Destination } from '../../protocols/dmarc/report-destinations.ts'
 import { discoverDmarc, type DmarcDiscovery } from '../../protocols/dmarc/dmarc-discovery.ts'
-import { formatDmarc, repairDmarc } from '../../protocols/dmarc/repair-dmarc.ts'
+import { formatDmarc } from '../../protocols/dmarc/repair-dmarc.ts'
 import { parseDmarc, type DmarcRecord } from '../../protocols/dmarc/dmarc-record.ts'
 import type { DnsQueries } from '../../protocols/dns-queries.ts'
 
 /** A domain's DMARC record in DNS, and the record to publish. */
 export type Publication = {
   name: string
-  /**
-   * The record to publish: the current one with the report address added, or a first one. Without a
-   * report address, it names none of this service.
-   */
+  /** The record to publish, as the page of the domain proposes it; the current one if it is fine. */
   record: string
+  /** The TLS reporting record (RFC 8460) to publish; null without a report address. */
+  tlsRecord: string | null
   /** The record at the domain itself; null if there is none or DNS did not respond. */
   published: string | null
   /** Whether the record sends reports to the report address; null if DNS did not respond. */
@@ -28,26 +27,41 @@ export type Publication = {
   }
 }
 
+/** Records so that reports arrive. */
+export type ReportRecords = {
+  /** To publish; null where the published one needs no change. */
+  dmarc: string | null
+  /** To publish, or published and right; null where there is none. */
+  tlsRpt: string | null
+}
+
+const NONE: ReportRecords = { dmarc: null, tlsRpt: null }
+
 /**
  * Queries a domain's DMARC record. Without an answer in time, the fields are null and the record is
  * a first one.
+ * @param proposed what the page of the domain proposes
  */
 export async function findPublication(
   domain: string,
   reportEmail: string | null,
   questions: DnsQueries,
+  proposed: Promise<ReportRecords> = Promise.resolve(NONE),
 ): Promise<Publication> {
-  const [discovery, destination] = await Promise.all([
+  const [discovery, destination, records] = await Promise.all([
     discoverDmarc(domain, questions),
     destinationOf(domain, reportEmail, questions),
+    proposed.catch(() => NONE),
   ])
   const own = ownRecord(discovery)
   return {
     name: `_dmarc.${domain}`,
-    record: recordFor(discovery, own, reportEmail),
+    record: records.dmarc ?? own?.text ?? firstRecord(discovery, reportEmail),
     published: own?.text ?? null,
     isConfigured: discovery.error ? null : own !== null && sendsTo(own, reportEmail),
     destination,
+    tlsRecord:
+      records.tlsRpt ?? (reportEmail === null ? null : `v=TLSRPTv1; rua=mailto:${reportEmail}`),
   }
 }
 
@@ -59,18 +73,9 @@ function ownRecord({ domain, policyDomain, record }: DmarcDiscovery): DmarcRecor
 /**
  * A first record keeps the inherited policy: `p=none` below a strict parent domain would weaken it.
  */
-function recordFor(
-  discovery: DmarcDiscovery,
-  own: DmarcRecord | null,
-  reportEmail: string | null,
-): string {
-  const policy = { p: discovery.effectivePolicy ?? 'none' }
-  if (reportEmail === null) return own ? repairDmarc(own) : formatDmarc(policy)
-  const ours = `mailto:${reportEmail}`
-  if (!own) return formatDmarc({ ...policy, rua: ours })
-  const usable = own.rua.filter(({ host }) => host !== null).map(({ uri }) => uri)
-  const others = usable.filter((uri) => uri.toLowerCase() !== ours)
-  return repairDmarc(own, { rua: [...others, ours].join(',') })
+function firstRecord({ effectivePolicy }: DmarcDiscovery, reportEmail: string | null): string {
+  const rua = reportEmail === null ? undefined : `mailto:${reportEmail}`
+  return formatDmarc({ p: effectivePolicy ?? 'none', rua })
 }
 
 /**

@@ -9,9 +9,10 @@ import {
   MAX_RUNNING_LOOKUPS,
 } from '../limits.ts'
 import type { DmarcDeps } from '../route-deps.ts'
+import { findSafePolicy, listSelectorsOf } from './known-mail.ts'
 import { findPublication, type Publication } from './publication.ts'
 import { reportEmailOf } from './report-email.ts'
-import type { DomainRow } from './store.ts'
+import type { DomainRow } from './dmarc-domains.sql.ts'
 
 /** `checkedAt`: when DNS was queried; null if there is no answer yet. */
 export type KnownPublication = { publication: Publication; checkedAt: Date | null }
@@ -23,14 +24,23 @@ export type KnownPublication = { publication: Publication; checkedAt: Date | nul
 const FRESH_MS = 5_000
 
 /** What DNS publishes for DMARC domains, with the last answers in memory. */
-export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: DmarcDeps) {
+export function createPublications(deps: DmarcDeps) {
+  const { db, resolver, reportDomain, dnsWaitMs, findReportRecords } = deps
   const answers = createRecentEntries<KnownPublication>(MAX_KNOWN_PUBLICATIONS)
   const announced = createRecentEntries<KnownPublication>(MAX_KNOWN_PUBLICATIONS, { ttl: FRESH_MS })
   const running = new Map<string, { accountId: string; lookup: Promise<KnownPublication> }>()
   const questions = (signal = AbortSignal.timeout(DNS_TIMEOUT_MS)): DnsQueries =>
     createDnsQueries(resolver, signal)
-  const read = (row: DomainRow, asked = questions()) =>
-    findPublication(row.domain, reportEmailOf(row, reportDomain), asked)
+  const read = (row: DomainRow, signal = AbortSignal.timeout(DNS_TIMEOUT_MS)) => {
+    const reportEmail = reportEmailOf(row, reportDomain)
+    const known = {
+      reportEmailOf: async () => reportEmail,
+      safePolicyOf: () => findSafePolicy(deps, row),
+      selectorsSeen: () => listSelectorsOf(deps, row),
+    }
+    const proposed = findReportRecords(row.domain, known, signal)
+    return findPublication(row.domain, reportEmail, questions(signal), proposed)
+  }
 
   /** Waits for the answer of DNS, or until `DNS_TIMEOUT_MS`. */
   async function lookUp(row: DomainRow): Promise<KnownPublication> {
@@ -71,7 +81,7 @@ export function createPublications({ db, resolver, reportDomain, dnsWaitMs }: Dm
     ])
     if (found) return found
     const shown = last ?? {
-      publication: await read(row, questions(AbortSignal.abort())),
+      publication: await read(row, AbortSignal.abort()),
       checkedAt: null,
     }
     void lookup.then((answer) => announce(row, shown, answer)).catch(() => undefined)

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { DomainRow } from './store.ts'
+import type { DomainRow } from './dmarc-domains.sql.ts'
 
 /** Names that exist only in local networks (RFC 6761, 6762, 8375; ICANN reserved `internal`). */
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|lan|internal|invalid|home\.arpa)$/i

@@ -1,23 +1,25 @@
 import { reportEmailOf } from './report-email.ts'
 import { Type } from 'typebox'
-import { addAuditDetails } from '../../accounts/audit/record.ts'
+import { addAuditDetails } from '../../accounts/audit/record-change.ts'
 import { callerOf } from '../../http/auth.ts'
-import { auditOfImport } from '../../http/import.ts'
+import { auditOfImport } from '../../http/import-entries.ts'
 import { LabelChanges } from '../../http/labels.ts'
-import { responses, Success } from '../../http/schema.ts'
-import { ImportReport } from '../../http/shapes.ts'
-import type { App } from '../../http/server.ts'
+import { responses, Success } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
+import type { Db } from '../../store/database.ts'
+import { listReportedDays } from '../summary/dmarc-summary.sql.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
-import { DmarcDomain, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
+import { DmarcDomain, ImportedDomains, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
 import { changeLabels, registerDomain, requireDomain } from './domains.ts'
-import { listRejectedToday } from '../usage/store.ts'
-import { importDomains } from './import-domains.ts'
+import { listRejectedToday } from '../usage/report-usage.sql.ts'
+import { readRejected } from '../intake/read-rejected.ts'
+import { importDomains } from './import-dmarc-domains.ts'
 import { createPublications, type KnownPublication } from './publications.ts'
 import { MAX_DNS_WAIT_MS } from '../limits.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.ts'
-import { deleteDomain, listDomains, type DomainRow } from './store.ts'
-import { challengeOf, verifyDomain } from './verify.ts'
+import { deleteDomain, listDomains, type DomainRow } from './dmarc-domains.sql.ts'
+import { challengeOf, verifyDomain } from './verify-domain.ts'
 
 /**
  * `/api/v1/dmarc/domains`: registered domains, the records to publish for them, and their
@@ -37,11 +39,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     },
     async (request) => {
       const rows = await listDomains(db, callerOf(request).workspaceId)
-      const rejected = await listRejectedToday(
-        db,
-        rows.map(({ id }) => id),
-      )
-      return { success: true, data: rows.map((row) => shownDomain(row, reportDomain, rejected)) }
+      return { success: true, data: await shownDomains(db, rows, reportDomain) }
     },
   )
   app.post(
@@ -50,14 +48,17 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       schema: {
         summary: 'Add a DMARC domain',
         description:
-          'Reports are accepted from now on, verified or not. Publish `record` at `dns.name`.',
+          'Reports are accepted from now on, verified or not, and rejected reports on the domain are read again where their files are stored. Publish `record` at `dns.name`.',
         tags,
         body: NewDomain,
         response: responses(Success(PublishedDomain), 201),
       },
     },
     async (request, reply) => {
-      const row = await registerDomain(db, callerOf(request).workspaceId, request.body.domain)
+      const { workspaceId } = callerOf(request)
+      const { id, domain } = await registerDomain(db, workspaceId, request.body.domain)
+      await readRejected(db, workspaceId, [domain])
+      const row = await requireDomain(db, workspaceId, id)
       return reply.code(201).send({
         success: true,
         data: await shownPublication(row, await publications.lookUp(row), deps),
@@ -72,16 +73,22 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
         summary: 'Add several DMARC domains',
         operationId: 'importDmarcDomains',
         description:
-          'Adds up to 500 domains at once. `results` has one result for each entry; valid entries are added whatever the others are.',
+          'Adds up to 500 domains at once. `results` has one result for each entry; valid entries are added whatever the others are. Rejected reports on the domains, added now or before, are read again where their files are stored.',
         tags,
         body: NewDomains,
-        response: responses(Success(ImportReport)),
+        response: responses(Success(ImportedDomains)),
       },
     },
     async (request) => {
-      const data = await importDomains(db, callerOf(request).workspaceId, request.body.entries)
-      addAuditDetails(request, auditOfImport(data))
-      return { success: true, data }
+      const { workspaceId } = callerOf(request)
+      const report = await importDomains(db, workspaceId, request.body.entries)
+      addAuditDetails(request, auditOfImport(report))
+      const present = report.results.flatMap(({ name, status }) =>
+        name !== null && (status === 'added' || status === 'exists') ? [name] : [],
+      )
+      const { stored, domains } = await readRejected(db, workspaceId, present)
+      const reports = { stored, domains: Array.from(domains, ([id, rest]) => ({ id, ...rest })) }
+      return { success: true, data: { ...report, reports } }
     },
   )
   app.get(
@@ -118,8 +125,8 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     async (request) => {
       const { workspaceId } = callerOf(request)
       const row = await changeLabels(db, workspaceId, request.params.id, request.body.labels)
-      const rejected = await listRejectedToday(db, [row.id])
-      return { success: true, data: shownDomain(row, reportDomain, rejected) }
+      const [data] = await shownDomains(db, [row], reportDomain)
+      return { success: true, data }
     },
   )
   app.post(
@@ -169,22 +176,23 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   )
 }
 
-type Rejected = Awaited<ReturnType<typeof listRejectedToday>>
-
-function shownDomain(row: DomainRow, reportDomain: string, rejected: Rejected) {
-  const { unreadable, otherDomain, overLimit } = rejected.get(row.id) ?? NONE_REJECTED
-  const rejectedToday = {
-    total: unreadable + otherDomain + overLimit,
-    unreadable,
-    otherDomain,
-    overLimit,
-  }
-  return {
-    ...row,
-    verified: row.verifiedAt !== null,
-    reportEmail: reportEmailOf(row, reportDomain),
-    rejectedToday,
-  }
+async function shownDomains(db: Db, rows: DomainRow[], reportDomain: string) {
+  const ids = rows.map(({ id }) => id)
+  const [rejected, reported] = await Promise.all([
+    listRejectedToday(db, ids),
+    listReportedDays(db, ids),
+  ])
+  return rows.map((row) => {
+    const { unreadable, otherDomain, overLimit } = rejected.get(row.id) ?? NONE_REJECTED
+    const total = unreadable + otherDomain + overLimit
+    return {
+      ...row,
+      verified: row.verifiedAt !== null,
+      reportEmail: reportEmailOf(row, reportDomain),
+      rejectedToday: { total, unreadable, otherDomain, overLimit },
+      reported: reported.get(row.id) ?? null,
+    }
+  })
 }
 
 const NONE_REJECTED = { unreadable: 0, otherDomain: 0, overLimit: 0 }
@@ -194,11 +202,13 @@ async function shownPublication(
   { publication, checkedAt }: KnownPublication,
   { db, reportDomain }: RouteDeps,
 ) {
-  const { name, record, published, isConfigured, destination } = publication
+  const { name, record, tlsRecord, published, isConfigured, destination } = publication
+  const [shown] = await shownDomains(db, [row], reportDomain)
   return {
-    ...shownDomain(row, reportDomain, await listRejectedToday(db, [row.id])),
+    ...shown,
     verification: challengeOf(row),
     record,
+    tlsRecord,
     dns: { name, published, configured: isConfigured, destination, checkedAt },
     problem: null,
   }

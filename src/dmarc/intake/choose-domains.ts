@@ -1,4 +1,4 @@
-import type { DomainRow } from '../domains/store.ts'
+import type { DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { isWithin, type Tally } from '../statistics/tally.ts'
 
 type Candidate = Pick<DomainRow, 'id' | 'workspaceId' | 'domain' | 'verifiedAt'>

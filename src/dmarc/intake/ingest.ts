@@ -17,7 +17,7 @@ import {
   type IntakeOrigin,
   type IntakeOutcome,
 } from './store-batch.ts'
-import type { NewDelivery, Via } from './store.ts'
+import type { NewDelivery, Via } from './report-intake.sql.ts'
 
 /** `refusal` is the reason why the file is not read at all. */
 export type GivenFile = { name: string; bytes: Uint8Array; refusal?: string }
@@ -59,6 +59,7 @@ export async function ingest(
     failureReports: 0,
     rejected: [],
     foreign: 0,
+    domains: new Map(),
     ...NO_COST(),
   }
   const cost: UnpackCost = { inflated: 0, files: 0 }

@@ -13,12 +13,13 @@ import { authenticateMail } from '../../protocols/mail/mail-authentication.ts'
 import { REPORT_LIMITS } from '../../protocols/reports/report-limits.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
-import { findDomainByMailbox, type DomainRow } from '../domains/store.ts'
+import { findDomainByMailbox, type DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { MAX_DELIVERY_BYTES, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
 import { admitMail, requireCapacity, scopesOf } from '../usage/admission.ts'
+import type { MailTests, TestRecipient } from './mail-tests.ts'
 import { ingest, notifyOutcome, type OnReports } from './ingest.ts'
-import { setAuthentication } from './store.ts'
-import { addUsage } from '../usage/store.ts'
+import { setAuthentication } from './report-intake.sql.ts'
+import { addUsage } from '../usage/report-usage.sql.ts'
 
 export type MailListenerDeps = {
   db: Kysely<DB>
@@ -29,7 +30,11 @@ export type MailListenerDeps = {
   certificate: { cert: string; key: string } | null
   onReports?: OnReports | undefined
   limits?: IntakeLimits | undefined
+  mailTests?: MailTests | undefined
 }
+
+/** Who gets a mail: the domain of a report address, or a mail test. */
+type Recipient = { domain: DomainRow; test?: never } | { test: TestRecipient; domain?: never }
 
 /** Milliseconds for the DNS queries that authenticate an email, in the background. */
 const AUTHENTICATION_TIMEOUT_MS = 15_000
@@ -52,11 +57,19 @@ export async function startMailListener({
   certificate,
   onReports,
   limits = INTAKE_LIMITS,
+  mailTests,
 }: MailListenerDeps): Promise<SmtpServer> {
   const background = new Set<Promise<void>>()
   const closing = new AbortController()
 
-  async function acceptMail(mail: ReceivedMail<DomainRow>): Promise<void> {
+  async function acceptMail({ recipients, ...mail }: ReceivedMail<Recipient>): Promise<void> {
+    const domains = recipients.flatMap(({ domain }) => domain ?? [])
+    // First what knows a repetition: after a failure the sender repeats the mail for all.
+    if (domains.length > 0) await acceptReports({ ...mail, recipients: domains })
+    for (const { test } of recipients) if (test) await mailTests?.receive(test, mail)
+  }
+
+  async function acceptReports(mail: ReceivedMail<DomainRow>): Promise<void> {
     // All recipients or none: the sender gets one response and retries for all.
     for (const domain of mail.recipients)
       await deferIfRefused(admitMail(db, domain, mail.bytes.length, limits))
@@ -109,17 +122,20 @@ export async function startMailListener({
     }
   }
 
-  const server = await startSmtpServer<DomainRow>({
+  const server = await startSmtpServer<Recipient>({
     listen,
     name: reportDomain,
     certificate,
     log,
     limits: { maxMailBytes: MAX_DELIVERY_BYTES },
     async onRecipient(address) {
+      const test = await mailTests?.findRecipient(address)
+      if (test) return { test }
       const domain = await findRecipient(db, address, reportDomain)
       if (domain) await deferIfRefused(requireCapacity(db, domain, limits))
-      return domain
+      return domain && { domain }
     },
+    wantsTranscript: ({ test }) => test !== undefined,
     onMail: acceptMail,
   })
   return {

@@ -40,8 +40,8 @@ export type ReadAggregate = {
   selectors: SelectorTally[]
 }
 export type ReadTls = { kind: 'tls'; name: string; key: string; report: TlsReport }
-export type ReadFailure = { kind: 'failure'; name: string }
-export type UnreadableFile = { kind: 'unread'; name: string; reason: string }
+type ReadFailure = { kind: 'failure'; name: string }
+type UnreadableFile = { kind: 'unread'; name: string; reason: string }
 export type ReadResult = ReadAggregate | ReadTls | ReadFailure | UnreadableFile
 
 /** Reads every report in a file or email, and yields unreadable parts with the reason. */

@@ -2,10 +2,10 @@ import type { Kysely, Transaction } from 'kysely'
 import { notifyChanges, type ChangeNotice } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { newUuid } from '../../store/uuid.ts'
-import { dropFilesBeyondQuota } from '../storage/quota.ts'
+import { dropFilesBeyondQuota } from '../storage/report-quota.ts'
 import { createStatistics } from '../statistics/statistics.ts'
-import { addSums } from '../statistics/store.ts'
-import { isWithin } from '../statistics/tally.ts'
+import { addSums } from '../statistics/dmarc-statistics.sql.ts'
+import { isWithin, reportDays } from '../statistics/tally.ts'
 import {
   chooseDomains,
   indexCandidates,
@@ -42,9 +42,10 @@ import {
   type DomainTotals,
   type NewDelivery,
   type Via,
-} from './store.ts'
+} from './report-intake.sql.ts'
+import { unknownDomainReason } from './unknown-domain.ts'
 import { findResponsible } from '../../store/responsible.ts'
-import { claimSamples } from '../usage/store.ts'
+import { claimSamples } from '../usage/report-usage.sql.ts'
 
 /** The channel and sender of incoming files. */
 export type IntakeOrigin = {
@@ -69,6 +70,8 @@ export type IntakeOutcome = {
   rejected: { name: string; reason: string }[]
   /** How many of the rejected items are for an unknown domain; the others are unreadable. */
   foreign: number
+  /** New aggregate reports by domain, and the days (UTC) that they cover. */
+  domains: Map<string, { domain: string; reports: number; from: string; to: string }>
   /** IDs of the stored deliveries, in the order of the files. */
   deliveries: Set<string>
   /** Records of all reports, including rejected ones, and bytes unpacked from archives. */
@@ -106,6 +109,26 @@ export async function storeBatch(
   )
   outcome.foreign += sorted.refused.filter(({ read }) => read.kind !== 'unread').length
   for (const id of result.deliveries) outcome.deliveries.add(id)
+  for (const { row, domain } of result.aggregates) {
+    const days = reportDays({ begin: row.beginsAt, end: row.endsAt })
+    const [from = '', to = ''] = [days[0], days.at(-1)]
+    addReports(outcome.domains, row.domainId, { domain, reports: 1, from, to })
+  }
+}
+
+/** Adds reports on a domain to those that are counted already. */
+export function addReports(
+  domains: IntakeOutcome['domains'],
+  id: string,
+  { domain, reports, from, to }: { domain: string; reports: number; from: string; to: string },
+): void {
+  const known = domains.get(id)
+  domains.set(id, {
+    domain,
+    reports: (known?.reports ?? 0) + reports,
+    from: known && known.from < from ? known.from : from,
+    to: known && known.to > to ? known.to : to,
+  })
 }
 
 async function sortOut(
@@ -148,16 +171,10 @@ function sortAggregate(
   const { domain: policyDomain } = read.report.policyPublished
   const chosen = chooseDomains(all, policyDomain, read.tallies)
   if (chosen.length === 0)
-    sorted.refused.push({ ...entry, reason: unknownDomainReason(policyDomain, origin) })
+    sorted.refused.push({ ...entry, reason: unknownDomainReason(policyDomain, origin.workspaceId) })
   for (const { id, domain } of chosen) {
     sorted.aggregates.push({ row: reportRow(read, id, domain, entry.delivery), read, domain })
   }
-}
-
-function unknownDomainReason(domain: string, { workspaceId }: IntakeOrigin): string {
-  return workspaceId === null
-    ? `The report is for ${domain}, which is not registered here.`
-    : `The report is for ${domain}, which is not in your workspace. Add the domain to receive its reports.`
 }
 
 /** A TLS report may cover several domains: each gets its own policies. */
@@ -184,7 +201,10 @@ function sortTls(
   if (byDomain.size === 0) {
     sorted.refused.push({
       ...entry,
-      reason: unknownDomainReason(policies[0]?.policyDomain ?? 'an unnamed domain', origin),
+      reason: unknownDomainReason(
+        policies[0]?.policyDomain ?? 'an unnamed domain',
+        origin.workspaceId,
+      ),
     })
   }
 }
@@ -294,6 +314,7 @@ async function write(
   return {
     given: aggregates.length + tls.length,
     stored: stored.length + storedTls.size,
+    aggregates: stored,
     deliveries: deliveries.filter((id) => used.has(id)),
   }
 }

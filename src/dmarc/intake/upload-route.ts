@@ -1,14 +1,15 @@
-import { responses } from '../../http/schema.ts'
+import { responses } from '../../http/http-schema.ts'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import type { App } from '../../http/server.ts'
+import type { App } from '../../http/http-server.ts'
 import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from '../limits.ts'
 import { tags, type RouteDeps } from '../route-deps.ts'
 import { UploadBody, Uploaded } from '../shapes.ts'
-import { requireFileStorage } from '../storage/quota.ts'
+import { requireFileStorage } from '../storage/report-quota.ts'
 import { parseFormFiles } from './form-files.ts'
+import { domainOfReason } from './unknown-domain.ts'
 import { ingest, notifyOutcome, type GivenFile } from './ingest.ts'
 
 /** Rejected files named in one response; `/dmarc/rejected` lists the others. */
@@ -67,14 +68,17 @@ function addRoute(app: App, { db, onReports, kept: { fileDays } }: RouteDeps): v
       await requireFileStorage(db, workspaceId, bytes, fileDays)
       const outcome = await ingest(db, { via: 'upload', workspaceId }, files)
       notifyOutcome('upload', outcome, onReports)
-      const { stored, duplicates, failureReports, rejected } = outcome
+      const { stored, duplicates, failureReports, rejected, domains } = outcome
       return {
         success: true,
         data: {
           stored,
           duplicates,
           failureReports,
-          rejected: rejected.slice(0, MAX_NAMED_REJECTIONS),
+          rejected: rejected
+            .slice(0, MAX_NAMED_REJECTIONS)
+            .map((one) => ({ ...one, domain: domainOfReason(one.reason) })),
+          domains: Array.from(domains, ([id, rest]) => ({ id, ...rest })),
         },
       }
     },

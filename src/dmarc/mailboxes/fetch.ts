@@ -6,16 +6,16 @@ import { checkTarget } from '../../net/guard.ts'
 import { readInbox } from '../../net/imap/fetch/read-inbox.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { ConsentNeeded } from '../../mail-credentials/access-token.ts'
-import { signInWithToken } from '../../mail-credentials/sign-in.ts'
-import { signIn, type Session } from '../../net/imap/connection/session.ts'
-import type { SignIn } from '../../net/imap/connection/sign-in.ts'
+import { signInWithToken } from '../../mail-credentials/mailbox-sign-in.ts'
+import { signIn, type Session } from '../../net/imap/connection/imap-session.ts'
+import type { SignIn } from '../../net/imap/connection/imap-sign-in.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { decrypt } from '../../store/encryption.ts'
 import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { ingest, notifyOutcome } from '../intake/ingest.ts'
 import { MAX_DELIVERY_BYTES } from '../limits.ts'
 import type { DmarcDeps } from '../route-deps.ts'
-import { markFailed, markFetched, moveMark, type MailboxRow } from './store.ts'
+import { markFailed, markFetched, moveMark, type MailboxRow } from './report-mailboxes.sql.ts'
 
 /** The column with the passwords of mailboxes. */
 export const MAILBOX_ENCRYPTED_COLUMNS: EncryptedColumn[] = [
@@ -101,6 +101,7 @@ async function readMailbox(
       signal,
       async onMessage(bytes) {
         if (bytes === null) return false
+        if (await deps.mailTests?.()?.pickUp(workspaceId, bytes)) return true
         const outcome = await ingest(db, { via: 'mailbox', workspaceId }, [{ name: 'mail', bytes }])
         notifyOutcome('mailbox', outcome, deps.onReports)
         // A message without a report is personal mail: it is left unchanged.

@@ -2,10 +2,10 @@ import type { Transaction } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { responses, Done, Success } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, Done, Success } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
-import { extendCredentials, holdCredential } from '../../mail-credentials/store.ts'
+import { extendCredentials, holdCredential } from '../../mail-credentials/mail-credentials.sql.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -23,7 +23,7 @@ import {
   listReportMailboxes,
   listUsingCredential,
   type MailboxRow,
-} from './store.ts'
+} from './report-mailboxes.sql.ts'
 import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
 
 /** `/api/v1/dmarc/mailboxes`: IMAP mailboxes that are checked for reports. */

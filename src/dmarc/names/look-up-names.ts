@@ -1,7 +1,7 @@
 import { canonical, reverseName } from '../../net/address.ts'
 import { dataOf, type Resolver } from '../../net/dns.ts'
 import type { Db } from '../../store/database.ts'
-import { listUnnamedAddresses, setNames, type NamedAddress } from './store.ts'
+import { listUnnamedAddresses, setNames, type NamedAddress } from './source-names.sql.ts'
 
 /** Addresses looked up at the same time. The resolver limits its queries in flight on its own. */
 const BATCH_ADDRESSES = 100

@@ -5,8 +5,8 @@ import { MAX_KNOWN_SENDERS, MAX_SUMMARY_DAYS } from '../limits.ts'
 import { describeNewSenders } from '../messages.ts'
 import type { WatchDeps } from '../route-deps.ts'
 import { groupSenders, type Sender } from '../senders/senders.ts'
-import { listMarks } from '../senders/store.ts'
-import type { DayRange } from '../summary/store.ts'
+import { listMarks } from '../senders/sender-marks.sql.ts'
+import type { DayRange } from '../summary/dmarc-summary.sql.ts'
 import {
   countKnownSenders,
   insertKnownSenders,
@@ -14,7 +14,7 @@ import {
   listUncheckedSenders,
   markSendersChecked,
   type CheckedDomain,
-} from './store.ts'
+} from './new-senders.sql.ts'
 
 /** A sender without passes is known, and raises an alert, from so many messages. */
 const LEAST_MESSAGES = 10

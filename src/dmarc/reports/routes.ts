@@ -11,9 +11,10 @@ import {
   sliceOf,
   Success,
   Uuid,
-} from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+} from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { requireDomain } from '../domains/domains.ts'
+import { domainOfReason } from '../intake/unknown-domain.ts'
 import { RECORDS_PER_PART } from '../limits.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import {
@@ -27,8 +28,9 @@ import {
   SummaryQuery,
   TlsReportPage,
 } from '../shapes.ts'
-import { parseRange, summarize } from '../summary/summary.ts'
-import { presentRecord, presentReport, presentTlsReport } from './present.ts'
+import { findRange } from '../summary/range.ts'
+import { summarize } from '../summary/summary.ts'
+import { presentRecord, presentReport, presentTlsReport } from './present-report.ts'
 import {
   countReports,
   countRejected,
@@ -39,7 +41,7 @@ import {
   listReports,
   listRejected,
   listTlsReports,
-} from './store.ts'
+} from './dmarc-reports.sql.ts'
 
 const oneReport = Type.Object({ id: Uuid, reportId: Uuid })
 
@@ -94,7 +96,7 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
     },
     async (request) => {
       const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
-      const range = parseRange(request.query, new Date())
+      const range = await findRange(db, domain.id, request.query)
       return { success: true, data: await summarize(db, domain, range, findAsn) }
     },
   )
@@ -209,7 +211,11 @@ function rejectedRoutes(app: App, { db }: RouteDeps): void {
       const { workspaceId } = callerOf(request)
       const total = await countRejected(db, workspaceId)
       const rows = await listRejected(db, workspaceId, sliceOf(request.query))
-      const rejected = rows.map(({ hasContent, ...row }) => ({ ...row, kept: hasContent }))
+      const rejected = rows.map(({ hasContent, ...row }) => ({
+        ...row,
+        domain: domainOfReason(row.reason),
+        kept: hasContent,
+      }))
       return { success: true, data: { rejected, pagination: paginationOf(request.query, total) } }
     },
   )

@@ -1,21 +1,18 @@
-import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
-import type { DomainRow } from '../domains/store.ts'
+import type { DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { MAX_DAILY_DAYS, MAX_DAILY_SENDERS, MAX_DAILY_SOURCES } from '../limits.ts'
-import { sumByDay, type DayRange } from '../summary/store.ts'
-import { daysIn } from '../summary/summary.ts'
+import { sumByDay, type DayRange } from '../summary/dmarc-summary.sql.ts'
 import { groupSenders, nameSender } from './senders.ts'
-import { listMarks, listSourcesByVolume, sumSendersByDay } from './store.ts'
+import { listMarks, listSourcesByVolume, sumSendersByDay } from './sender-marks.sql.ts'
 
 export type DayCounts = { day: string; messages: number; pass: number }
 
 /**
  * Counts the messages of each day by sender: the senders with most messages each, and all others
- * together. Days without messages are missing, because they have no pass rate.
- * @throws Fault `invalid_request` for a range that is too long
+ * together. Days without messages are missing, because they have no pass rate. The newest days where
+ * there are too many.
  */
 export async function describeSenderDays(db: Db, { id, domain }: DomainRow, range: DayRange) {
-  requireShortRange(range)
   const [sources, marks, totals] = await Promise.all([
     listSourcesByVolume(db, id, range, MAX_DAILY_SOURCES),
     listMarks(db, id),
@@ -28,10 +25,19 @@ export async function describeSenderDays(db: Db, { id, domain }: DomainRow, rang
   const members = sources
     .map((source) => ({ source: source.source, sender: nameSender(domain, source).id }))
     .filter(({ sender }) => shown.has(sender))
-  const rows = members.length === 0 ? [] : await sumSendersByDay(db, id, members, range)
   const days = totals
     .filter(({ messages }) => messages > 0)
+    .slice(-MAX_DAILY_DAYS)
     .map(({ day, messages, aligned }) => ({ day, messages, pass: aligned }))
+  const rows =
+    members.length === 0
+      ? []
+      : await sumSendersByDay(
+          db,
+          id,
+          members,
+          days.map(({ day }) => day),
+        )
   const bySender = Map.groupBy(rows, ({ sender }) => sender)
   return {
     ...range,
@@ -39,12 +45,6 @@ export async function describeSenderDays(db: Db, { id, domain }: DomainRow, rang
     senders: senders.map((sender) => presentSender(sender, bySender.get(sender.id) ?? [])),
     others: others(days, rows),
   }
-}
-
-function requireShortRange(range: DayRange): void {
-  if (daysIn(range) <= MAX_DAILY_DAYS) return
-  const message = `must not be more than ${MAX_DAILY_DAYS} days before to`
-  throw new Fault('invalid_request', `from ${message}.`, { details: [{ path: 'from', message }] })
 }
 
 function presentSender(

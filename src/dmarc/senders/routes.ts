@@ -1,16 +1,16 @@
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { Done, Nullable, responses, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, Nullable, responses, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { MAX_DAILY_DAYS, MAX_DAILY_SENDERS, MAX_SENDER_MARKS } from '../limits.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { SENDER_MARKS, SenderDays, SummaryQuery } from '../shapes.ts'
-import { parseRange } from '../summary/summary.ts'
+import { findRange } from '../summary/range.ts'
 import { describeSenderDays } from './daily.ts'
-import { countMarks, deleteMark, saveMark } from './store.ts'
+import { countMarks, deleteMark, saveMark } from './sender-marks.sql.ts'
 
 const params = Type.Object({
   id: Uuid,
@@ -28,7 +28,7 @@ export function senderRoutes(app: App, { db }: Pick<RouteDeps, 'db'>): void {
     {
       schema: {
         summary: 'Count messages by sender and day',
-        description: `The ${MAX_DAILY_SENDERS} senders with most messages each, and the others together. Up to ${MAX_DAILY_DAYS} days.`,
+        description: `The ${MAX_DAILY_SENDERS} senders with most messages each, and the others together. The newest ${MAX_DAILY_DAYS} days with messages.`,
         tags,
         params: byId,
         querystring: SummaryQuery,
@@ -37,7 +37,7 @@ export function senderRoutes(app: App, { db }: Pick<RouteDeps, 'db'>): void {
     },
     async (request) => {
       const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
-      const range = parseRange(request.query, new Date())
+      const range = await findRange(db, domain.id, request.query)
       return { success: true, data: await describeSenderDays(db, domain, range) }
     },
   )

@@ -1,7 +1,7 @@
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { findSenderByHost } from '../../protocols/mail/mail-senders.ts'
 import type { SENDER_KINDS, SENDER_MARKS } from '../shapes.ts'
-import type { SourceRow } from '../summary/store.ts'
+import type { SourceRow } from '../summary/dmarc-summary.sql.ts'
 
 export type SenderMark = (typeof SENDER_MARKS)[number]
 

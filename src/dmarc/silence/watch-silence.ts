@@ -16,7 +16,7 @@ import {
   recordPass,
   type SilenceEnd,
   type SilenceStart,
-} from './store.ts'
+} from './silent-reporters.sql.ts'
 
 const SILENT_DAYS = 3
 /** A silence that begins after less regular reports raises no alert. */

@@ -2,12 +2,12 @@ import { Fault } from '../../errors.ts'
 import { isAligned } from '../../protocols/reports/aggregate-report.ts'
 import { addressOf } from '../../protocols/reports/report-values.ts'
 import type { Db } from '../../store/database.ts'
-import type { DomainRow } from '../domains/store.ts'
+import type { DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { MAX_SOURCE_RECORDS } from '../limits.ts'
-import { presentRecord } from '../reports/present.ts'
+import { presentRecord } from '../reports/present-report.ts'
 import { fillDays, presentSource, type FindAsn } from '../summary/summary.ts'
-import type { DayRange } from '../summary/store.ts'
-import { adviseOnSource } from './advice.ts'
+import type { DayRange } from '../summary/dmarc-summary.sql.ts'
+import { adviseOnSource } from './source-advice.ts'
 import { sumIdentities } from './identities.ts'
 import {
   findSource,
@@ -15,7 +15,7 @@ import {
   sumSourceByDay,
   type RecordFilter,
   type SeenRecord,
-} from './store.ts'
+} from './dmarc-sources.sql.ts'
 
 /**
  * Normalizes an address to the form that reports use.

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { responses, paginationOf, sliceOf, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, paginationOf, sliceOf, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { tags, type RouteDeps } from '../route-deps.ts'
 import { SourceDetail, SourceRecordPage, SourceRecordQuery, SummaryQuery } from '../shapes.ts'
-import { parseRange } from '../summary/summary.ts'
+import { findRange } from '../summary/range.ts'
 import { describeSource, listSourceRecords, parseSourceAddress } from './describe-source.ts'
 
 const params = Type.Object({
@@ -29,7 +29,7 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
     async (request) => {
       const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       const address = parseSourceAddress(request.params.address)
-      const range = parseRange(request.query, new Date())
+      const range = await findRange(db, domain.id, request.query)
       return { success: true, data: await describeSource(db, domain, address, range, findAsn) }
     },
   )
@@ -45,11 +45,11 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
       },
     },
     async (request) => {
-      const { from, to, result, orgName, ...page } = request.query
+      const { period, from, to, result, orgName, ...page } = request.query
       const domain = await requireDomain(db, callerOf(request).workspaceId, request.params.id)
       const wanted = {
         address: parseSourceAddress(request.params.address),
-        range: parseRange({ from, to }, new Date()),
+        range: await findRange(db, domain.id, { period, from, to }),
         filter: { result, orgName },
       }
       const { records, total } = await listSourceRecords(db, domain, wanted, sliceOf(page))

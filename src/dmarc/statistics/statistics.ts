@@ -1,6 +1,12 @@
 import type { AggregateReport } from '../../protocols/reports/aggregate-report.ts'
 import type { SelectorTally } from './selectors.ts'
-import type { ReporterDay, SelectorCount, SourceDay, SourceMonth } from './store.ts'
+import type {
+  ReporterDay,
+  SelectorCount,
+  SelectorDay,
+  SourceDay,
+  SourceMonth,
+} from './dmarc-statistics.sql.ts'
 import {
   addCounts,
   COUNTS,
@@ -17,6 +23,8 @@ export type CountedReport = {
   report: Pick<AggregateReport, 'orgName' | 'dateRange'>
   tallies: Tally[]
   selectors: SelectorTally[]
+  /** Whether its selectors are counted by day, too; by default they are. */
+  selectorsByDay?: boolean
 }
 
 /** Sums reports by source and day or month, by reporter and day, and by selector. */
@@ -24,11 +32,12 @@ export function createStatistics() {
   const sources = new Map<string, SourceDay>()
   const reporters = new Map<string, ReporterDay>()
   const selectors = new Map<string, SelectorCount>()
+  const selectorDays = new Map<string, SelectorDay>()
 
   function add(
     domainId: string,
     domain: string,
-    { report, tallies, selectors: seen }: CountedReport,
+    { report, tallies, selectors: seen, selectorsByDay = true }: CountedReport,
   ): void {
     const days = reportDays(report.dateRange)
     const reporter = (report.orgName || 'unknown').slice(0, 255)
@@ -45,7 +54,10 @@ export function createStatistics() {
         addCounts(b, tally, share)
       }
     })
-    for (const one of seen) addSelector(selectors, { ...one, domainId, lastDay: days.at(-1) ?? '' })
+    for (const one of seen) {
+      addSelector(selectors, { ...one, domainId, lastDay: days.at(-1) ?? '' })
+      if (selectorsByDay) addSelectorDay(selectorDays, { ...one, domainId, day: days[0] ?? '' })
+    }
   }
 
   return {
@@ -57,6 +69,7 @@ export function createStatistics() {
         months: monthsOf(days),
         reporters: [...reporters.values()],
         selectors: [...selectors.values()],
+        selectorDays: [...selectorDays.values()],
         addresses: [...new Set(days.map(({ source }) => source))],
       }
     },
@@ -108,4 +121,12 @@ function addSelector(all: Map<string, SelectorCount>, one: SelectorCount): void 
   known.messages += one.messages
   known.passed += one.passed
   if (one.lastDay > known.lastDay) known.lastDay = one.lastDay
+}
+
+function addSelectorDay(all: Map<string, SelectorDay>, one: SelectorDay): void {
+  const key = `${one.domainId} ${one.day} ${one.signer} ${one.selector}`
+  const known = all.get(key)
+  if (!known) return void all.set(key, { ...one })
+  known.messages += one.messages
+  known.passed += one.passed
 }

@@ -1,21 +1,27 @@
 import type { Sender } from '../senders/senders.ts'
-import type { SourceRow } from './store.ts'
+import { daysIn } from './range.ts'
+import type { DayRange, SourceRow } from './dmarc-summary.sql.ts'
 
 export type Readiness = {
   verdict: 'no-data' | 'too-early' | 'not-ready' | 'ready' | 'enforced'
   policy: 'quarantine' | 'reject' | null
   published: string | null
   passRate: number | null
+  /** The days that it evaluates: the 30 that end with the range. */
+  from: string
+  to: string
   sentence: string
+  /** Senders that nobody has marked and whose failures are too many to ignore. */
+  undecided: Pick<Sender, 'id' | 'name' | 'messages' | 'fail'>[]
   affected: { sourceIp: string; name: string | null; messages: number; fail: number }[]
 }
 
 export type ReadinessFacts = {
   messages: number
   aligned: number
-  /** Days of the range, and how many of them had mail. */
-  days: number
-  daysWithMail: number
+  window: DayRange & { daysWithMail: number; endsToday: boolean }
+  /** The last day that any stored report covers; null without reports. */
+  newestDay: string | null
   /** The policy that receivers found last. */
   published: string | null
   senders: Sender[]
@@ -24,7 +30,7 @@ export type ReadinessFacts = {
 }
 
 type Affected = Readiness['affected']
-type Decision = Pick<Readiness, 'verdict' | 'sentence'>
+type Decision = Pick<Readiness, 'verdict' | 'sentence'> & Partial<Pick<Readiness, 'undecided'>>
 
 /**
  * A sender with this share of passed messages is set up; the rest are exceptions such as broken
@@ -44,11 +50,13 @@ const MAX_NAMED = 5
  * pass, and how much mail comes from sources that nobody has marked.
  */
 export function evaluateReadiness(facts: ReadinessFacts): Readiness {
-  const { messages, aligned, published, affected } = facts
+  const { messages, aligned, published, affected, window } = facts
+  const { from, to } = window
   const passRate = messages === 0 ? null : aligned / messages
   const policy =
     published === 'reject' ? null : published === 'quarantine' ? 'reject' : 'quarantine'
-  return { ...decide(facts, passRate, policy), policy, published, passRate, affected }
+  const decision = decide(facts, passRate, policy)
+  return { undecided: [], ...decision, policy, published, passRate, from, to, affected }
 }
 
 /** The sources that a stricter policy would affect, most failures first. */
@@ -73,17 +81,33 @@ function decide(
   passRate: number | null,
   policy: Readiness['policy'],
 ): Decision {
-  const { messages, days, daysWithMail } = facts
-  if (passRate === null)
-    return { verdict: 'no-data', sentence: `No messages were reported in ${inDays(days)}.` }
-  const share = `${percent(passRate)} of ${number(messages)} messages in ${inDays(days)} passed.`
+  const { messages, window, newestDay } = facts
+  if (passRate === null) {
+    const newest = newestDay === null ? '' : ` The newest report covers ${newestDay}.`
+    return { verdict: 'no-data', sentence: `No messages in ${windowText(window)}.${newest}` }
+  }
+  const share = `${percent(passRate)} of ${messagesText(messages)} in ${windowText(window)} passed.`
   if (policy === null) return { verdict: 'enforced', sentence: `p=reject is in force. ${share}` }
-  if (messages < MIN_MESSAGES || daysWithMail < MIN_DAYS_WITH_MAIL) {
-    const sentence = `Too early for p=${policy}: it takes ${MIN_MESSAGES} messages and mail on ${MIN_DAYS_WITH_MAIL} days to tell. ${share} ${inDays(daysWithMail)} had mail.`
+  const missing = missingMail(messages, window.daysWithMail)
+  if (missing !== null) {
+    const sentence = `${missing}, then we can tell whether p=${policy} is safe. ${share}`
     return { verdict: 'too-early', sentence }
   }
-  const { verdict, sentence } = decideBySenders(facts, policy)
-  return { verdict, sentence: `${sentence} ${share}` }
+  const { sentence, ...decision } = decideBySenders(facts, policy)
+  return { ...decision, sentence: `${sentence} ${share}` }
+}
+
+/** What is missing for a verdict: `One more day of mail`; null if there is enough. */
+function missingMail(messages: number, daysWithMail: number): string | null {
+  const days = Math.max(0, MIN_DAYS_WITH_MAIL - daysWithMail)
+  const more = Math.max(0, MIN_MESSAGES - messages)
+  const parts = [
+    days > 0 && `${days === 1 ? 'one' : days} more ${days === 1 ? 'day' : 'days'} of mail`,
+    more > 0 && `${more === 1 ? 'one' : more} more ${more === 1 ? 'message' : 'messages'}`,
+  ].filter((part) => part !== false)
+  if (parts.length === 0) return null
+  const text = parts.join(' and ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function decideBySenders({ messages, senders }: ReadinessFacts, policy: string): Decision {
@@ -95,19 +119,36 @@ function decideBySenders({ messages, senders }: ReadinessFacts, policy: string):
   if (failing.length > 0)
     return {
       verdict: 'not-ready',
-      sentence: `Not safe for p=${policy} yet: ${failing.length} of your ${number(mine.length)} ${mine.length === 1 ? 'sender' : 'senders'} ${failing.length === 1 ? 'fails' : 'fail'}: ${nameFailing(failing)}.`,
+      sentence: `${failing.length} of your ${number(mine.length)} ${mine.length === 1 ? 'sender' : 'senders'} ${failing.length === 1 ? 'fails' : 'fail'}: ${nameFailing(failing)}.`,
     }
   if (failuresOf(unknown) > messages * (1 - SAFE_PASS_RATE))
     return {
       verdict: 'not-ready',
-      sentence: `Not decided for p=${policy} yet: mark ${sourcesText(unknown)} as “Mine” or “Not mine” first.`,
+      sentence: describeUndecided(unknown, senders),
+      undecided: unknown
+        .slice(0, MAX_AFFECTED)
+        .map(({ id, name, messages: sent, fail }) => ({ id, name, messages: sent, fail })),
     }
-  if (mine.length === 0)
-    return {
-      verdict: 'not-ready',
-      sentence: `Not safe for p=${policy} yet: no sender of yours passes.`,
-    }
+  if (mine.length === 0) return { verdict: 'not-ready', sentence: 'No sender of yours passes.' }
   return { verdict: 'ready', sentence: describeSafe(mine, unknown, policy) }
+}
+
+/** `192.0.2.7 sent 1,206 messages that all fail. Is it yours? Everything else passes.` */
+function describeUndecided(unknown: Sender[], senders: Sender[]): string {
+  const [only] = unknown
+  const fail = failuresOf(unknown)
+  const others = failuresOf(senders) === fail ? ' Everything else passes.' : ''
+  if (unknown.length === 1 && only) {
+    const failed =
+      only.fail === only.messages
+        ? 'that all fail'
+        : `of which ${number(fail)} ${fail === 1 ? 'fails' : 'fail'}`
+    return `${only.name} sent ${messagesText(only.messages)} ${failed}. Is it yours?${others}`
+  }
+  const named = unknown.slice(0, MAX_NAMED).map(({ name }) => name)
+  const more = unknown.length - named.length
+  const names = more > 0 ? `${named.join(', ')} and ${number(more)} more` : named.join(', ')
+  return `${number(unknown.length)} unknown senders sent ${messagesText(fail)} that fail: ${names}. Are they yours?${others}`
 }
 
 function describeSafe(mine: Sender[], unknown: Sender[], policy: string): string {
@@ -146,8 +187,10 @@ function messagesText(count: number): string {
   return `${number(count)} ${count === 1 ? 'message' : 'messages'}`
 }
 
-function inDays(days: number): string {
-  return days === 1 ? '1 day' : `${number(days)} days`
+/** `the last 30 days`, or the 30 days until a day in the past. */
+function windowText({ from, to, endsToday }: ReadinessFacts['window']): string {
+  const days = `${number(daysIn({ from, to }))} days`
+  return endsToday ? `the last ${days}` : `the ${days} until ${to}`
 }
 
 /** Rounded down, so that 99.97% does not read as 100%. */

@@ -1,16 +1,16 @@
-import { Fault } from '../../errors.ts'
 import type { AutonomousSystem } from '../../protocols/networks/asn-table.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { Db } from '../../store/database.ts'
-import type { DomainRow } from '../domains/store.ts'
+import type { DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { zeroCounts, type Counts } from '../statistics/tally.ts'
 import { MAX_SUMMARY_DAYS, MAX_SUMMARY_REPORTERS, MAX_SUMMARY_SOURCES } from '../limits.ts'
 import { SOURCE_GROUPS } from '../shapes.ts'
-import { groupSenders, nameSender } from '../senders/senders.ts'
-import { listMarks } from '../senders/store.ts'
+import { groupSenders, nameSender, type Sender } from '../senders/senders.ts'
+import { listMarks } from '../senders/sender-marks.sql.ts'
 import { affectedSources, evaluateReadiness } from './readiness.ts'
 import {
   findPublishedPolicy,
+  findReportedDays,
   listSelectors,
   sumByDay,
   sumByReporter,
@@ -19,45 +19,17 @@ import {
   type GroupRow,
   type DayRange,
   type SourceRow,
-} from './store.ts'
+} from './dmarc-summary.sql.ts'
+import { dayOf, daysIn, lastDays, rangeBefore } from './range.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** Finds the autonomous system of an address in a local table; null if unknown. */
 export type FindAsn = (address: string) => AutonomousSystem | null
 
-const DEFAULT_DAYS = 30
 const MAX_SUMMARY_SELECTORS = 100
 
-/**
- * Parses a range of days, both inclusive. An end at midnight means the day before.
- * @throws Fault `invalid_request`
- */
-export function parseRange(
-  { from, to }: { from?: string | undefined; to?: string | undefined },
-  now: Date,
-): DayRange {
-  const last = to === undefined ? now.getTime() : isDay(to) ? Date.parse(to) : Date.parse(to) - 1
-  const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from)
-  const range = { from: dayOf(first), to: dayOf(last) }
-  const days = daysIn(range)
-  if (days >= 1 && days <= MAX_SUMMARY_DAYS) return range
-  const message =
-    days < 1 ? 'must not be after to' : `must not be more than ${MAX_SUMMARY_DAYS} days before to`
-  throw new Fault('invalid_request', `from ${message}.`, { details: [{ path: 'from', message }] })
-}
-
-function isDay(text: string): boolean {
-  return text.length === 'YYYY-MM-DD'.length
-}
-
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
-}
-
-/** Days of a range, including both ends. */
-export function daysIn({ from, to }: DayRange): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
-}
+/** Days on which the verdict about a stricter policy is based, whatever the summary covers. */
+const READINESS_DAYS = 30
 
 /**
  * Summarizes a domain's sources and their results, as receivers evaluated them; bare SPF and DKIM
@@ -69,14 +41,23 @@ export async function summarize(
   range: DayRange,
   findAsn: FindAsn,
 ) {
-  const [days, reporters, { sources, groups }, selectors, published, marks] = await Promise.all([
-    sumByDay(db, id, range),
-    sumByReporter(db, id, range, MAX_SUMMARY_REPORTERS),
-    sumBySource(db, id, range, MAX_SUMMARY_SOURCES),
-    listSelectors(db, id, MAX_SUMMARY_SELECTORS),
-    findPublishedPolicy(db, id),
-    listMarks(db, id),
-  ])
+  const window = lastDays(READINESS_DAYS, range.to)
+  const isWindow = window.from === range.from
+  const earlier = rangeBefore(range)
+  const [days, before, reporters, bySource, selectors, published, marks, reported, ...own] =
+    await Promise.all([
+      sumByDay(db, id, range),
+      earlier && sumByDay(db, id, earlier),
+      sumByReporter(db, id, range, MAX_SUMMARY_REPORTERS),
+      sumBySource(db, id, range, MAX_SUMMARY_SOURCES),
+      listSelectors(db, id, range, MAX_SUMMARY_SELECTORS),
+      findPublishedPolicy(db, id),
+      listMarks(db, id),
+      findReportedDays(db, id),
+      isWindow ? null : sumByDay(db, id, window),
+      isWindow ? null : sumBySource(db, id, window, MAX_SUMMARY_SOURCES),
+    ])
+  const { sources, groups } = bySource
   const senders = groupSenders(domain, sources, marks)
   const totals = totalsOf(days)
   const { messages, aligned, reports } = totals
@@ -84,6 +65,7 @@ export async function summarize(
     domain,
     ...range,
     totals: { reports, ...shown(totals), passRate: messages === 0 ? null : aligned / messages },
+    before: earlier && before && { ...earlier, ...comparedOf(before) },
     days: fillDays(range, days),
     sources: sources.map((source) => presentSource(domain, source, findAsn)),
     senders,
@@ -97,16 +79,45 @@ export async function summarize(
       ...rest,
       pass: passed,
     })),
-    readiness: evaluateReadiness({
-      messages,
-      aligned,
-      days: daysIn(range),
-      daysWithMail: days.filter((day) => day.messages > 0).length,
+    reported,
+    readiness: readinessOf({
+      window,
       published,
-      senders,
-      affected: affectedSources(sources),
+      newestDay: reported?.to ?? null,
+      days: own[0] ?? days,
+      sources: own[1]?.sources ?? sources,
+      senders: own[1] ? groupSenders(domain, own[1].sources, marks) : senders,
     }),
   }
+}
+
+/** What is compared with the days before; fewer reports may explain fewer messages. */
+function comparedOf(days: DayRow[]) {
+  const { messages, aligned, reports } = totalsOf(days)
+  return { messages, pass: aligned, reports }
+}
+
+type ReadinessSums = {
+  window: DayRange
+  published: string | null
+  newestDay: string | null
+  days: DayRow[]
+  sources: SourceRow[]
+  senders: Sender[]
+}
+
+/** The readiness has a window of its own, so that it does not change with the range of the summary. */
+function readinessOf({ window, days, sources, ...facts }: ReadinessSums) {
+  const { messages, aligned } = totalsOf(days)
+  const daysWithMail = days.filter((day) => day.messages > 0).length
+  const endsToday = window.to === dayOf(Date.now())
+  return evaluateReadiness({
+    ...facts,
+    messages,
+    aligned,
+    window: { ...window, daysWithMail, endsToday },
+    affected: affectedSources(sources),
+  })
 }
 
 function shown({ messages, aligned, dkim, spf, forwarded, quarantined, rejected }: Counts) {
@@ -132,8 +143,12 @@ function totalsOf(days: DayRow[]): Counts & { reports: number } {
   return totals
 }
 
-/** One entry for each day of the range, including days without mail. */
+/**
+ * One entry for each day of the range, including days without mail. Of a range that is longer than
+ * reports are stored, only days with reports.
+ */
 export function fillDays(range: DayRange, rows: DayRow[]) {
+  if (daysIn(range) > MAX_SUMMARY_DAYS) return rows.map((row) => ({ day: row.day, ...shown(row) }))
   const byDay = new Map(rows.map((row) => [row.day, row]))
   return Array.from({ length: daysIn(range) }, (_, index) => {
     const day = dayOf(Date.parse(range.from) + index * DAY_MS)

@@ -3,9 +3,9 @@ import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import { findResponsible } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
-import type { DomainRow } from '../domains/store.ts'
+import type { DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { GUARANTEED_LIMIT, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
-import { addUsage, countMail, findUsage, INSTALLATION, type DayUsage } from './store.ts'
+import { addUsage, countMail, findUsage, INSTALLATION, type DayUsage } from './report-usage.sql.ts'
 
 /** Scopes of the daily limits, from the narrowest to the widest. */
 type Scope = keyof IntakeLimits
