@@ -10,7 +10,7 @@ import { findOverShare, listGroups, nextGroup, type Group } from './shares.ts'
 export type ClaimedJob = { id: string; attempt: number; data: object; claim: Attempt }
 
 /** What pg-boss returns of a claimed job, with a property that its types lack. */
-export type Attempt = BossJob & { retryCount: number }
+type Attempt = BossJob & { retryCount: number }
 
 export type Claims = {
   /** Names of the jobs of which at least one waits and is due. */

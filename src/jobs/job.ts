@@ -103,6 +103,14 @@ export function defineJob<Data extends object>(job: Job<Data>): Job<Data> {
   return job
 }
 
+/**
+ * Defines a job that looks for work that is due, in one instance at a time. It is not retried: the
+ * next run finds what was left.
+ */
+export function defineSweep(job: Omit<Job, 'schema' | 'concurrency' | 'uniqueBy' | 'retry'>): Job {
+  return { ...job, concurrency: 1, uniqueBy: () => 'all', retry: { limit: 0 } }
+}
+
 /** The group in which a waiting job is counted: by default, one for all. */
 export function placeOf<Data extends object>(
   job: Job<Data>,

@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Pool } from 'pg'
 import { PgBoss, type Db as BossDb } from 'pg-boss'
 import { Check } from 'typebox/value'
@@ -11,7 +11,7 @@ import { clampQueueTimestamps } from './clamp-timestamps.ts'
 import { holdJob, listDeleted as listDeletedOf } from './held-jobs.ts'
 import { ENQUEUED, placeOf, type Enqueue, type Job } from './job.ts'
 import { putBack } from './shares.ts'
-import { setSchedules } from './schedule.ts'
+import { setSchedules } from './job-schedule.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { ADVISORY_LOCKS, waitForAdvisoryLock } from '../store/advisory-locks.ts'
 
@@ -41,7 +41,7 @@ export type Queue = Claims & {
 /**
  * Numbers of delayed, ready and running jobs of a name, and of those failed within the last day.
  */
-export type JobStats = {
+type JobStats = {
   name: string
   later: number
   ready: number
@@ -182,13 +182,29 @@ async function enqueue<Data extends object>(
 ): Promise<boolean> {
   if (job.schema && !Check(job.schema, data))
     throw new TypeError(`the data of job ${job.name} is not what its schema says`)
-  const id = await boss.send(job.name, data, {
-    db: inTransaction(db),
-    startAfter,
-    ...placeOf(job, data, await job.accountOf?.(data, db)),
-  })
-  if (id !== null && isFirstOf(db, job.name)) await notify(db, ENQUEUED, job.name)
-  return id !== null
+  const place = placeOf(job, data, await job.accountOf?.(data, db))
+  for (;;) {
+    const id = await boss.send(job.name, data, { db: inTransaction(db), startAfter, ...place })
+    const isQueued = id !== null
+    if (!isQueued && db.isTransaction && !(await keepWaiting(db, job.name, place.singletonKey)))
+      continue
+    if ((isQueued || db.isTransaction) && isFirstOf(db, job.name))
+      await notify(db, ENQUEUED, job.name)
+    return isQueued
+  }
+}
+
+/**
+ * Keeps the job that waits under this key from being claimed before the transaction ends: a run
+ * that began earlier would not see what the transaction wrote.
+ * @returns false when it has been claimed meanwhile
+ */
+async function keepWaiting(db: Db, name: string, key = ''): Promise<boolean> {
+  const { rows } = await sql`
+    select from pgboss.job
+    where name = ${name} and coalesce(singleton_key, '') = ${key} and state = 'created'
+    for key share`.execute(db.withoutPlugins())
+  return rows.length > 0
 }
 
 /** Jobs that a transaction has notified of: it sends the same notification once. */

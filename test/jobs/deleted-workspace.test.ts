@@ -3,29 +3,38 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteWorkspace, restoreWorkspace } from '../../src/accounts/workspaces/workspaces.ts'
-import { changeRelay } from '../../src/abuse/relays/relays.ts'
+import { changeRelay } from '../../src/exchange/relays/relays.ts'
 import { secretContext } from '../../src/alerts/channels/channel.ts'
 import { readConfig } from '../../src/config.ts'
-import { insertDomain } from '../../src/dmarc/domains/store.ts'
+import { insertDomain } from '../../src/dmarc/domains/dmarc-domains.sql.ts'
 import { encryptionContext } from '../../src/dmarc/mailboxes/fetch.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
+import { retentionJobs } from '../../src/jobs/retention-jobs.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { createLog } from '../../src/log.ts'
 import { encryptAdministrator } from '../../src/mail-credentials/administrator/secret.ts'
-import { fingerprintOf } from '../../src/mail-credentials/clients/fingerprint.ts'
+import { fingerprintOf } from '../../src/mail-credentials/clients/client-fingerprint.ts'
 import type { MailProvider } from '../../src/mail-credentials/providers.ts'
-import { insertCredential } from '../../src/mail-credentials/store.ts'
-import { encryptTokens } from '../../src/mail-credentials/tokens.ts'
+import { insertCredential } from '../../src/mail-credentials/mail-credentials.sql.ts'
+import { encryptTokens } from '../../src/mail-credentials/access-tokens.ts'
 import { encryptPasswords } from '../../src/migration/batches/passwords.ts'
-import { requestProofs } from '../../src/migration/proof/store.ts'
-import { insertMigration } from '../../src/migration/store.ts'
-import { encryptSecrets, noProgress } from '../../src/migration/submit.ts'
+import { requestProofs } from '../../src/migration/proof/proofs.sql.ts'
+import { insertMigration } from '../../src/migration/migrations.sql.ts'
+import { encryptSecrets, noProgress } from '../../src/migration/submit-migration.ts'
 import type { Module } from '../../src/module.ts'
 import { createModules } from '../../src/modules.ts'
 import { encrypt } from '../../src/store/encryption.ts'
 import { openNotifications, type Notifications } from '../../src/store/notifications.ts'
 import { newUuid } from '../../src/store/uuid.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/endpoints.sql.ts'
+import { newEndpointToken } from '../../src/webhooks/endpoint-token.ts'
+import {
+  newDestinationId,
+  newDestinationSecret,
+  seal,
+} from '../../src/webhooks/forwarding/destination-settings.ts'
+import { insertDestination } from '../../src/webhooks/forwarding/destinations.sql.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { addAccount } from '../people.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -44,12 +53,12 @@ const CONTACTS: Record<string, string[]> = {
   'abuse.standing': [],
   'abuse.token-counts': [],
   'abuse.watched-networks': [],
+  'fleet.retention': [],
+  'public-feeds.retention': [],
   'accounts.clean-up': [],
   'accounts.delete-workspaces': [],
-  'accounts.forget-attempts': [],
   'alerts.clean-up': [],
   'delisting.tend': ['query of 7.113.0.203'],
-  'diagnostics.clean-up': [],
   'digest.send': ['mail to olivia@people.test'],
   'digest.sweep': [],
   'dmarc.clean-up': [],
@@ -58,14 +67,16 @@ const CONTACTS: Record<string, string[]> = {
   'dmarc.index-records': [],
   'dmarc.names': [],
   'dmarc.new-senders': [],
+  'dmarc.selector-days': [],
   'dmarc.silence': [],
   'dmarc.verify': ['query of verified'],
   'dmarc.watch': [],
   'domains.check': ['query of checked'],
-  'domains.clean-up': [],
   'domains.complete-watches': ['query of completed'],
   'domains.sweep': ['query of swept'],
   'mail-credentials.clean-up': [],
+  'mail-tests.pick-up': [],
+  'mail-tests.recover': [],
   'mail-credentials.clients': ['query of accounts.google.com'],
   'mail-credentials.recheck': ['query of login.microsoftonline.com'],
   'migration.abandoned': [],
@@ -74,14 +85,15 @@ const CONTACTS: Record<string, string[]> = {
   'migration.proof': ['proof'],
   'migration.run': ['migration'],
   'migration.sync': ['synchronization'],
-  'monitoring.clean-up': [],
   'monitoring.sweep': ['query of monitored'],
+  'service.retention': [],
+  'service.retention-brief': [],
   'webhooks.alerts': [],
   'webhooks.clean-up': [],
 }
 
 /** Contacts of background work besides jobs. */
-const OTHER_CONTACTS = ['alert']
+const OTHER_CONTACTS = ['alert', 'forwarded request']
 
 const SECRET_KEY = 'the secret key of the tests of deleted workspaces'
 const patience = { timeout: 30_000, interval: 50 }
@@ -151,6 +163,7 @@ beforeAll(async () => {
     SECRET_KEY,
     BASE_URL: 'http://127.0.0.1:1',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
+    FORWARD_PRIVATE_TARGETS: '127.0.0.0/8',
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
     SMTP_URL: `smtp://127.0.0.1:${relay}`,
@@ -179,7 +192,8 @@ beforeAll(async () => {
     undo,
   )
   modules = created.all
-  jobs = modules.flatMap((module) => module.jobs ?? [])
+  const retention = modules.flatMap((module) => module.retention ?? [])
+  jobs = [...modules.flatMap((module) => module.jobs ?? []), ...retentionJobs(db, retention)]
   queue = await openQueue({ pool, jobs, log })
   const email = 'olivia@people.test'
   const account = {
@@ -431,6 +445,26 @@ async function fill(): Promise<void> {
     encrypt('whsec_c2VjcmV0', SECRET_KEY, secretContext(channel_id)),
   ])
   await insert('alert_message', { channel_id, collecting: false, due_at: past, summarises: 3 })
+  const endpoint = await insertEndpoint(database.db, { workspaceId, token: newEndpointToken() })
+  const destination_id = newDestinationId()
+  const url = `http://127.0.0.1:${await sink('forwarded request')}/`
+  const settings = { url, headers: [], secret: newDestinationSecret(), previous: null }
+  await insertDestination(database.db, {
+    id: destination_id,
+    endpointId: endpoint.id,
+    workspaceId,
+    target: url,
+    sealed: seal(destination_id, settings, SECRET_KEY),
+  })
+  const request_id = newUuid()
+  await pool.query(
+    `insert into webhook_request (id, endpoint_id, method, path, query, headers, ip, body, body_size, received_at,
+      duration_ms, http_version, preflight, aborted)
+     values ($1, $2, 'POST', '', '', '[]', '192.0.2.1', '', 0, now(), 0, '1.1', false, false)`,
+    [request_id, endpoint.id],
+  )
+  const delivery = { destination_id, endpoint_id: endpoint.id, request_id, state: 'waiting' }
+  await insert('webhook_delivery', delivery)
 
   const [app, person] = [newUuid(), newUuid()]
   const credential = { workspaceId, subject: null, createdBy: workspaceId, keepDays: 30 }
@@ -474,32 +508,33 @@ async function rejectClient(): Promise<void> {
 
 /** Queries that claim or list work, and why they need not know about deleted workspaces. */
 const NOT_OF_WORKSPACES: Record<string, string> = {
-  'abuse/candidates listCandidates': 'addresses are of the installation',
-  'abuse/federation/peers claimDuePeers': 'peers are of the installation',
-  'abuse/public-feeds claimDueFeed': 'feeds are of the installation',
-  'abuse lockDueAddresses': 'addresses are of the installation',
-  'abuse/relays claimReports': 'of the relay that `claimRelay` has claimed',
-  'abuse/tokens listUncountedTokens': 'counts rows, contacts nothing',
-  'accounts/secrets claimSecret': 'secrets are of accounts',
-  'accounts/workspaces listExpiredWorkspaces': 'lists deleted workspaces',
-  'alerts/delivery/claim claimMessages': '`takeMessage` does',
-  'alerts/silence/links claimLink': 'after `findLinkTarget`',
-  'delisting/steps claimUnnotified': 'of the processes of `listUnnotified`',
-  'digest claimDigest': 'the job is held (`workspaceOf`)',
-  'digest listUncertain': 'ends digests, sends none',
-  'dmarc/digest listUnprovenDomains': 'for one workspace',
-  'dmarc/names listUnnamedAddresses': 'names of addresses are shared by all workspaces',
-  'dmarc/reports listRejected': 'for one workspace',
-  'dmarc/sources indexRecords': 'indexes rows, contacts nothing',
-  'dmarc/usage claimSamples': 'for one workspace',
-  'dmarc/usage listRejectedToday': 'for one workspace',
-  'migration/consent listWaitingFor': 'for one workspace',
-  'migration/owner-links claimLink': 'after the link was found',
-  'migration/proof claimProof': 'the job is held (`workspaceOf`)',
-  'migration/run claimMigration': 'the job is held (`workspaceOf`)',
-  'monitoring/checks claim': 'a part of the next one',
-  'monitoring/checks claimHost': 'for a request of a member',
-  'monitoring/digest listUncheckedHosts': 'for one workspace',
+  'abuse/candidates/candidates listCandidates': 'addresses are of the installation',
+  'exchange/federation/peers/peers claimDuePeers': 'peers are of the installation',
+  'public-feeds/public-feeds claimDueFeed': 'feeds are of the installation',
+  'abuse/attack-list lockDueAddresses': 'addresses are of the installation',
+  'exchange/relays/relays claimReports': 'of the relay that `claimRelay` has claimed',
+  'abuse/tokens/report-tokens listUncountedTokens': 'counts rows, contacts nothing',
+  'accounts/secrets/secrets claimSecret': 'secrets are of accounts',
+  'accounts/workspaces/workspaces listExpiredWorkspaces': 'lists deleted workspaces',
+  'alerts/delivery/claimed-messages claimMessages': '`takeMessage` does',
+  'alerts/silence/links/silence-links claimLink': 'after `findLinkTarget`',
+  'delisting/steps/delisting-steps claimUnnotified': 'of the processes of `listUnnotified`',
+  'digest/digest-subscriptions claimDigest': 'the job is held (`workspaceOf`)',
+  'digest/digest-subscriptions listUncertain': 'ends digests, sends none',
+  'dmarc/dmarc-digest listUnprovenDomains': 'for one workspace',
+  'dmarc/intake/report-intake listRejectedFor': 'for one workspace',
+  'dmarc/names/source-names listUnnamedAddresses':
+    'names of addresses are shared by all workspaces',
+  'dmarc/reports/dmarc-reports listRejected': 'for one workspace',
+  'dmarc/sources/dmarc-sources indexRecords': 'indexes rows, contacts nothing',
+  'dmarc/usage/report-usage claimSamples': 'for one workspace',
+  'dmarc/usage/report-usage listRejectedToday': 'for one workspace',
+  'migration/consent/migration-consents listWaitingFor': 'for one workspace',
+  'migration/owner-links/owner-links claimLink': 'after the link was found',
+  'migration/proof/proofs claimProof': 'the job is held (`workspaceOf`)',
+  'migration/run/migration-runs claimMigration': 'the job is held (`workspaceOf`)',
+  'monitoring/checks/host-checks claimHost': 'for a request of a member',
+  'monitoring/monitoring-digest listUncheckedHosts': 'for one workspace',
 }
 
 const CLAIMS =
@@ -507,7 +542,7 @@ const CLAIMS =
 
 /** The queries of all stores that claim or list work without looking at the workspace. */
 function findUnguarded(): string[] {
-  return globSync('src/**/store.ts').flatMap((file) => {
+  return globSync('src/**/*.sql.ts').flatMap((file) => {
     const parts = readFileSync(file, 'utf8').split(
       /\n(?=\/\*\*|(?:export )?(?:async )?(?:function|const|type) )/,
     )
@@ -520,8 +555,10 @@ function findUnguarded(): string[] {
       const used = constants.filter((each) =>
         new RegExp(`\\b${nameIn(each, 'const')}\\b`).test(part),
       )
-      if ([part, ...used].some((text) => text.includes('isInDeletedWorkspace('))) return []
-      return [`${file.slice('src/'.length, -'/store.ts'.length)} ${name}`]
+      const guarded = /isInDeletedWorkspace\(|\b(dueInTurn|lockDueRows|claimDueRows)\b/
+      const isOfInstallation = used.some((text) => text.includes('workspace: null'))
+      if (!isOfInstallation && [part, ...used].some((text) => guarded.test(text))) return []
+      return [`${file.slice('src/'.length, -'.sql.ts'.length)} ${name}`]
     })
   })
 }

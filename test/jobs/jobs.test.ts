@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { defineJob, PutBack, type Job, type JobContext } from '../../src/jobs/job.ts'
+import { defineJob, defineSweep, PutBack, type Job, type JobContext } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
 import { claimableJobs } from '../../src/jobs/shares.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
@@ -245,6 +246,45 @@ describe('jobs', () => {
     expect(await queue.enqueue(fresh.db, job, { n: 1 })).toBe(true)
     expect(await queue.enqueue(fresh.db, job, { n: 1 })).toBe(false)
     expect(await queue.enqueue(fresh.db, job, { n: 2 })).toBe(true)
+  })
+
+  it('waits for the transaction that wanted it, also where it waited before', async () => {
+    const seen: string[][] = []
+    const job: Job = defineSweep({
+      name: 'sees-all',
+      async run() {
+        const { rows } = await fresh.pool.query<{ name: string }>('select name from wanted')
+        seen.push(rows.map(({ name }) => name))
+      },
+    })
+    await fresh.pool.query('create table wanted (name text)')
+    const { queue } = await startInstance(job, { works: false })
+    await queue.enqueue(fresh.db, job, {})
+    await fresh.db.transaction().execute(async (trx) => {
+      await sql`insert into wanted values ('late')`.execute(trx)
+      expect(await queue.enqueue(trx, job, {})).toBe(false)
+      expect(await queue.claim(job, 1)).toEqual([])
+    })
+    await startInstance(job)
+    await vi.waitFor(() => expect(seen).toEqual([['late']]), 10_000)
+  })
+
+  it('is queued again by a transaction during which the waiting one was claimed', async () => {
+    const job: Job = defineSweep({ name: 'claimed-meanwhile', run: async () => {} })
+    const { queue } = await startInstance(job, { works: false })
+    for (let round = 0; round < 50; round++) {
+      await queue.enqueue(fresh.db, job, {})
+      const wanted = fresh.db.transaction().execute((trx) => queue.enqueue(trx, job, {}))
+      const [first] = await queue.claim(job, 1)
+      const isQueued = await wanted
+      if (first) await queue.complete(job, first)
+      const [second] = await queue.claim(job, 1)
+      // Either the transaction queued a second one, or it kept the first one until its end.
+      expect([first, second].filter((claimed) => claimed !== undefined)).toHaveLength(
+        first && isQueued ? 2 : 1,
+      )
+      if (second) await queue.complete(job, second)
+    }
   })
 
   it('is retried after a failure, with growing delays, up to a limit', async () => {
