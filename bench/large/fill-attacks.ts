@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
-import { createPartitions } from '../../src/abuse/intake/store.ts'
+import { createPartitions } from '../../src/abuse/intake/intake.sql.ts'
 import { ensurePartitions } from '../../src/abuse/intake/partitions.ts'
 import { SERVICES } from '../../src/abuse/services.ts'
 import type { DB } from '../../src/store/tables.ts'

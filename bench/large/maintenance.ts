@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { abuseJobs } from '../../src/abuse/jobs.ts'
+import { abuseJobs } from '../../src/abuse/abuse-jobs.ts'
 import { publish } from '../../src/abuse/export/publish.ts'
 import type { Ranges } from '../../src/abuse/ranges/ranges.ts'
-import { listHistories } from '../../src/abuse/reputation/store.ts'
+import { listHistories } from '../../src/abuse/reputation/reputation.sql.ts'
 import { BATCH_REPORTS } from '../../src/dmarc/limits.ts'
-import { withdrawReports } from '../../src/dmarc/statistics/withdraw.ts'
-import { deleteExpiredReports } from '../../src/dmarc/watch/store.ts'
+import { withdrawReports } from '../../src/dmarc/statistics/withdraw-statistics.ts'
+import { deleteExpiredReports } from '../../src/dmarc/expired-reports.sql.ts'
 import type { Job, JobContext } from '../../src/jobs/job.ts'
 import { createLog } from '../../src/log.ts'
-import { deleteEventsBefore } from '../../src/monitoring/history/store.ts'
+import { deleteExpired } from '../../src/store/retention.ts'
 import { backUp, restore } from '../../src/store/backup.ts'
 import {
   NIGHTLY_STATEMENT_TIMEOUT_MS,
@@ -17,8 +17,8 @@ import {
   type Database,
 } from '../../src/store/database.ts'
 import { DAY_MS } from '../../src/time.ts'
-import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
-import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
+import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/capture-quota.ts'
+import { webhookCleanUpJob } from '../../src/webhooks/retention/capture-retention.ts'
 import { DMARC_DAYS } from './sizes.ts'
 
 export type Timed = { name: string; seconds: number; detail?: string }
@@ -70,7 +70,7 @@ export async function runRetention({ db, pool }: Database): Promise<Timed[]> {
       for (let some = 1; some > 0;) some = await deleteExpiredReports(db, limits, 5_000)
     }),
     await timed('monitoring history', () =>
-      deleteEventsBefore(db, new Date(Date.now() - 86 * DAY_MS)),
+      deleteExpired(db, { table: 'monitored_event', column: 'at', days: 86 }),
     ),
     await timed('vacuum', async () => {
       const connection = await pool.connect()

@@ -2,7 +2,7 @@
 // processor time of each server, and the memory of the worker.
 // node bench/migration/batch.ts [mailboxes] [messages of each] [rounds]
 import { followEvents } from '../../src/net/http/event-stream.ts'
-import { signIn } from '../../src/net/imap/connection/session.ts'
+import { signIn } from '../../src/net/imap/connection/imap-session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
 import { startMeasured } from '../process-usage.ts'
 import { startPortreeve, startStore } from '../webhooks/start.ts'

@@ -3,7 +3,7 @@ import { groupIntoBatches } from '../../src/net/imap/append/message-batches.ts'
 import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
-import type { Session } from '../../src/net/imap/connection/session.ts'
+import type { Session } from '../../src/net/imap/connection/imap-session.ts'
 
 /** Share of all messages by folder, as in a typical mailbox with some filed mail. */
 const FOLDERS = {

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { createAppender } from '../../src/net/imap/append/append.ts'
 import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
-import { signIn } from '../../src/net/imap/connection/session.ts'
+import { signIn } from '../../src/net/imap/connection/imap-session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
 import { memoryMb, processUsage } from '../process-usage.ts'
 

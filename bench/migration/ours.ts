@@ -1,9 +1,9 @@
-import type { MigrateOptions } from '../../src/migration/engine/options.ts'
+import type { MigrateOptions } from '../../src/migration/engine/migration-options.ts'
 import { createLog } from '../../src/log.ts'
 import type { Journal } from '../../src/migration/engine/journal/journal.ts'
 import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
 import type { MigrationOutcome } from '../../src/migration/engine/outcome.ts'
-import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
+import type { SignIn } from '../../src/net/imap/connection/imap-sign-in.ts'
 
 export function accountOn(port: number, user: string): SignIn {
   const target = { host: 'localhost', servername: 'localhost', addresses: ['127.0.0.1'] }

@@ -4,7 +4,7 @@
 // All shapes take some fifteen minutes, most of them mbsync's.
 import { parseArgs } from 'node:util'
 import { followEvents } from '../../src/net/http/event-stream.ts'
-import { signIn } from '../../src/net/imap/connection/session.ts'
+import { signIn } from '../../src/net/imap/connection/imap-session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
 import type { MailServer } from '../../test/servers/mail-server.ts'
 import { startProxy } from '../../test/servers/proxy.ts'

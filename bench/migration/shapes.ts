@@ -1,4 +1,4 @@
-import type { Session } from '../../src/net/imap/connection/session.ts'
+import type { Session } from '../../src/net/imap/connection/imap-session.ts'
 import { fillFolders } from './corpus.ts'
 
 /** A mailbox as people have it. `delays`: the round trips that are worth their time. */

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAppender } from '../../src/net/imap/append/append.ts'
 import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
-import { signIn } from '../../src/net/imap/connection/session.ts'
+import { signIn } from '../../src/net/imap/connection/imap-session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
 import { startPortreeve, startStore } from '../webhooks/start.ts'
 import { accountOn } from './ours.ts'

@@ -2,7 +2,7 @@
 // node bench/migration/turns.ts FOLDER [--shapes 3000in14,200x5,14x1] [--delays 0] [--rounds 3]
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { signIn } from '../../src/net/imap/connection/session.ts'
+import { signIn } from '../../src/net/imap/connection/imap-session.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
 import { accountOn } from './ours.ts'
 import {

@@ -15,12 +15,12 @@ import {
   lockMemberAccounts,
   lockWorkspacesOf,
   updatePlan,
-} from './workspaces/store.ts'
+} from './workspaces/workspaces.sql.ts'
 import { notifyWorkspaceChange } from './workspaces/workspace-changes.ts'
 import { isCommonPassword } from './sign-in/common-passwords.ts'
 import { hashPassword } from './sign-in/password-hash.ts'
 import { NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
-import { deleteSecondFactors, forgetTrustedBrowsers } from './two-factor/store.ts'
+import { deleteSecondFactors, forgetTrustedBrowsers } from './two-factor/two-factor.sql.ts'
 import {
   deleteAccount,
   findAccountByEmail,
@@ -35,7 +35,7 @@ import {
   type AccountChange,
   type AccountRow,
   type NewAccount,
-} from './store.ts'
+} from './accounts.sql.ts'
 
 /**
  * The email addresses that the sign-in accepts. An account with any other could be created, but

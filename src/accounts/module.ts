@@ -5,32 +5,32 @@ import type { Config } from '../config.ts'
 import { createAuthHooks } from '../http/auth.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps, type FutureTimestamp } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import { ownOrigins } from './sign-in/auth-settings.ts'
-import { createAuth } from './sign-in/auth.ts'
+import { createAuth } from './sign-in/better-auth-loader.ts'
 import { notifyAccountChange } from './account-changes.ts'
-import type { AuditEntry } from './audit/store.ts'
+import type { AuditEntry } from './audit/audit-log.sql.ts'
 import { createAuditWriter } from './audit/writer.ts'
 import { createExportFiles } from './own-data/export-files.ts'
-import { createIdentify } from './tokens/identify.ts'
-import { cleanUpAccountsJob, deleteAttemptsJob, deleteWorkspacesJob } from './jobs.ts'
-import { deriveAuthKey } from './two-factor/encryption.ts'
+import { createIdentify } from './tokens/identify-token.ts'
+import { cleanUpAccountsJob, deleteWorkspacesJob, RETENTION } from './accounts-jobs.ts'
+import { deriveAuthKey } from './two-factor/auth-encryption.ts'
 import { createTrustedClients } from './sign-in/trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './sign-in/password-throttle.ts'
 import { accountRoutes } from './routes.ts'
 import { createAccountMailer } from './mail/mailer.ts'
 import { createMembershipMails } from './mail/membership-mails.ts'
 import { createAccountNotices } from './mail/notices.ts'
-import { createOidcProvider, isOidcSetUp } from './oidc/provider.ts'
+import { createOidcProvider, isOidcSetUp } from './oidc/oidc-provider.ts'
 import { createPasskeys } from './passkeys/passkeys.ts'
 import { createEmailChange } from './recovery/email-change.ts'
 import { createPasswordReset } from './recovery/password-reset.ts'
 import { createSignUp } from './registration/sign-up.ts'
 import { TOKEN_LIFETIMES } from './tokens/lifetimes.ts'
-import { deleteOldSessions, hasAccounts, isDisabled } from './store.ts'
+import { deleteOldSessions, hasAccounts, isDisabled } from './accounts.sql.ts'
 import { DAY_SECONDS } from '../time.ts'
 
 export type AccountsOptions = {
@@ -49,22 +49,16 @@ export type AccountsOptions = {
  * better-auth's default.
  */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * DAY_SECONDS, clock: 'service' },
-  {
-    table: 'api_token',
-    column: 'expires_at',
-    maxAheadSeconds: Math.max(...TOKEN_LIFETIMES) * DAY_SECONDS,
-    clock: 'database',
-  },
-  { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },
-  {
-    table: 'password_attempt',
-    column: 'blocked_until',
-    maxAheadSeconds: BACKOFF.longestSeconds,
-    clock: 'database',
-  },
-  { table: 'password_attempt', column: 'last_failed_at', maxAheadSeconds: 0, clock: 'database' },
-  { table: 'outgoing_mail', column: 'sent_at', maxAheadSeconds: 0, clock: 'database' },
+  ...futureTimestamps('service', [
+    ['session', 'expires_at', 7 * DAY_SECONDS],
+    ['session', 'authenticated_at', 0],
+  ]),
+  ...futureTimestamps('database', [
+    ['api_token', 'expires_at', Math.max(...TOKEN_LIFETIMES) * DAY_SECONDS],
+    ['password_attempt', 'blocked_until', BACKOFF.longestSeconds],
+    ['password_attempt', 'last_failed_at', 0],
+    ['outgoing_mail', 'sent_at', 0],
+  ]),
   {
     table: 'auth_rate_limit',
     column: 'last_request',
@@ -128,12 +122,9 @@ export function createAccountsModule({
     ownerOf: (cookies: string | undefined) => auth.ownerOf(cookies),
     /** Adds entries to the audit log that no request of an account caused. */
     writeAudit: (entry: AuditEntry) => auditWriter.write(entry),
-    jobs: [
-      cleanUpAccountsJob({ db }),
-      deleteAttemptsJob({ db }),
-      deleteWorkspacesJob({ db }),
-    ] as Job[],
+    jobs: [cleanUpAccountsJob({ db }), deleteWorkspacesJob({ db })] as Job[],
     futureTimestamps: FUTURE_TIMESTAMPS,
+    retention: RETENTION,
     routes: accountRoutes({
       db,
       log,

@@ -2,23 +2,24 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import { callerOf, type Identify } from '../http/auth.ts'
-import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/http-schema.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { App } from '../http/server.ts'
+import type { App } from '../http/http-server.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
-import { auditAdministrators, auditWorkspaces } from './audit/record.ts'
+import { auditAdministrators, auditWorkspaces } from './audit/record-change.ts'
 import { auditRoute, workspaceAuditRoute } from './audit/routes.ts'
 import type { AuditWriter } from './audit/writer.ts'
 import { authRoutes, createSession } from './sign-in/auth-routes.ts'
+import { demoSessionRoute } from './sign-in/demo-session.ts'
 import { isSignUpOpen } from './sign-in/auth-settings.ts'
-import type { Auth } from './sign-in/auth.ts'
+import type { Auth } from './sign-in/better-auth-loader.ts'
 import { methodsRoute } from './sign-in/methods-route.ts'
 import type { MembershipMails } from './mail/membership-mails.ts'
 import type { AccountNotices } from './mail/notices.ts'
-import type { OidcConfig, OidcProvider } from './oidc/provider.ts'
+import type { OidcConfig, OidcProvider } from './oidc/oidc-provider.ts'
 import { oidcLinkRoutes, oidcSignInRoutes } from './oidc/routes.ts'
 import { supportsPasskeys, type Passkeys } from './passkeys/passkeys.ts'
 import { passkeyRoutes, passkeySignInRoutes } from './passkeys/routes.ts'
@@ -41,14 +42,18 @@ import {
   ServiceInfo,
   Setup,
 } from './shapes.ts'
-import { countAccounts, hasAccounts, listAccounts } from './store.ts'
+import { countAccounts, hasAccounts, listAccounts } from './accounts.sql.ts'
 import type { SignUp } from './registration/sign-up.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { workspaceExportRoute } from './workspaces/export-route.ts'
-import { invitationPreviewRoute, invitationRoutes } from './workspaces/invitations/routes.ts'
+import {
+  invitationPreviewRoute,
+  invitationRoutes,
+  invitationSignUpRoute,
+} from './workspaces/invitations/routes.ts'
 import { memberRoutes } from './workspaces/members/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
-import { findWorkspaceName } from './workspaces/store.ts'
+import { findWorkspaceName } from './workspaces/workspaces.sql.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>
@@ -66,7 +71,7 @@ export type AccountRoutesOptions = {
   passwordReset: PasswordReset
   emailChange: EmailChange
   config: OidcConfig &
-    Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL' | 'PASSWORD_SIGN_IN' | 'BASE_URL'>
+    Pick<Config, 'DEMO' | 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL' | 'PASSWORD_SIGN_IN' | 'BASE_URL'>
   secretKey: string
   version: string
   exports: ExportFiles
@@ -85,7 +90,9 @@ export function accountRoutes(options: AccountRoutesOptions): Routes<unknown> {
       oidcSignInRoutes(app, options)
       passwordResetRoutes(app, options)
       invitationPreviewRoute(app, options)
+      invitationSignUpRoute(app, options)
       serviceRoutes(app, options)
+      if (options.config.DEMO) demoSessionRoute(app, options)
     },
     account(app) {
       // First, so that it records the changes through the routes of every module.

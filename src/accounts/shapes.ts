@@ -10,10 +10,10 @@ import {
   SearchText,
   Timestamp,
   Uuid,
-} from '../http/schema.ts'
+} from '../http/http-schema.ts'
 import { SHOWN_NAME } from '../http/shown-name.ts'
-import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/quotas.ts'
-import { ACCOUNT_ORDERS } from './store.ts'
+import { OVER_QUOTA_EFFECTS, QUOTAS } from './own-data/account-quotas.ts'
+import { ACCOUNT_ORDERS } from './accounts.sql.ts'
 import { TOKEN_LIFETIMES } from './tokens/lifetimes.ts'
 
 export const NAME_LENGTH = 200
@@ -30,7 +30,7 @@ export const Password = Type.String(PASSWORD_LENGTH)
 /** An existing password, for sign-in and confirmation: only its length is limited. */
 export const OwnPassword = Type.String({ maxLength: PASSWORD_LENGTH.maxLength })
 export const PlanName = Type.Enum([...PLANS])
-export const Label = Type.String({
+const Label = Type.String({
   pattern: SHOWN_NAME,
   maxLength: LABEL_LENGTH,
   description: 'The purpose of the token.',
@@ -166,6 +166,9 @@ export const AuditQuery = Type.Object({
       maxLength: 200,
       description: 'Only entries that contain this text in the email, action, route or details.',
     }),
+  ),
+  actor: Type.Optional(
+    Type.String({ maxLength: 254, description: 'Only the actions of the person with this email.' }),
   ),
 })
 export const AuditPage = Type.Object({ entries: Type.Array(AuditEntry), pagination: Pagination })

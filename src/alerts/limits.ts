@@ -107,7 +107,7 @@ export const TEST_MAIL_LIMITS: MailLimits = {
   installation: { count: 1_000, seconds: HOUR_MS / SECOND_MS },
 }
 
-export const ALERT_RETENTION_MS = 180 * DAY_MS
+export const ALERT_DAYS = 180
 
 /** Milliseconds for messages in transit when the service stops: less than its own grace period. */
 export const SENDER_STOP_GRACE_MS = 8 * SECOND_MS

@@ -1,6 +1,6 @@
 // Texts of alerts about channels, and of the emails that carry alerts and codes.
-import { DAY_MS, HOUR_MS } from '../time.ts'
-import { ALERT_RETENTION_MS, CHAT_GIVE_UP_MS } from './limits.ts'
+import { HOUR_MS } from '../time.ts'
+import { ALERT_DAYS, CHAT_GIVE_UP_MS } from './limits.ts'
 
 /** Reason why no email can be sent. */
 export const NO_RELAY = 'Email is not configured: this service has no mail relay (SMTP_URL).'
@@ -86,8 +86,10 @@ export const alertEmail = {
     `${count} alerts:\n${titles.map((title) => `- ${title}`).join('\n')}`,
   nextStep: (step: string) => `Next step: ${step}`,
   link: (url: string) => `Details: ${url}`,
+  details: 'Details',
+  actions: 'Acknowledge, snooze or mute',
   more: (count: number) =>
-    `And ${count} more. All alerts of the last ${ALERT_RETENTION_MS / DAY_MS} days are in the dashboard.`,
+    `And ${count} more. All alerts of the last ${ALERT_DAYS} days are in the dashboard.`,
   footer: (baseUrl: string) =>
     `-- \nPortreeve at ${baseUrl}\nYou get this email because one of your alert channels sends to this address.`,
 } as const

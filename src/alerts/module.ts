@@ -4,15 +4,17 @@ import type { Routes } from '../http/scopes.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps, type FutureTimestamp } from '../store/clock.ts'
+import { futureTimestampsOf } from '../store/due-rows.ts'
+import type { Retention } from '../store/retention.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { encryptUrls } from './channels/encrypt-urls.ts'
 import { MINUTE_SECONDS } from '../time.ts'
-import { ALERT_RETENTION_MS, MESSAGE_LEASE_SECONDS, BATCHING, RETRY_DELAYS_MS } from './limits.ts'
-import type { DeliveryDeps } from './delivery/deliver.ts'
+import { ALERT_DAYS, BATCHING, RETRY_DELAYS_MS } from './limits.ts'
+import type { DeliveryDeps } from './delivery/deliver-alerts.ts'
 import { startSender } from './delivery/sender.ts'
-import type { Batching } from './delivery/due/store.ts'
+import { DUE_MESSAGES, type Batching } from './delivery/due-messages.sql.ts'
 import { alertRoutes } from './routes.ts'
 import { startEscalating } from './rules/escalation/escalate.ts'
 import { MAX_QUIET_MS, MAX_STEP_MINUTES } from './rules/limits.ts'
@@ -20,7 +22,6 @@ import { ruleRoutes } from './rules/routes.ts'
 import type { WriteAudit } from './silence/links/act.ts'
 import { linkRoutes } from './silence/links/routes.ts'
 import { MUTE_MINUTES, SNOOZE_MINUTES } from './silence/limits.ts'
-import { deleteAlertsBefore } from './store.ts'
 
 export type AlertsOptions = {
   db: Kysely<DB>
@@ -50,58 +51,38 @@ export type AlertsOptions = {
 
 const MAX_RETRY_DELAY_SECONDS = Math.max(...RETRY_DELAYS_MS) / 1000
 
-/**
- * Messages that wait for their first attempt may be attempted at once: quiet hours are checked
- * again.
- */
+/** Alerts take their messages along. */
+const RETENTION: Retention[] = [
+  { table: 'alert', column: 'created_at', days: ALERT_DAYS },
+  {
+    table: 'alert_incident',
+    column: 'updated_at',
+    days: ALERT_DAYS,
+    where: 'not exists (select from alert where incident_id = alert_incident.id)',
+  },
+  {
+    table: 'alert_message',
+    column: 'created_at',
+    days: ALERT_DAYS,
+    where: 'not exists (select from alert_message_content where message_id = alert_message.id)',
+  },
+]
+
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  {
-    table: 'alert_message',
-    column: 'due_at',
-    maxAheadSeconds: 0,
-    clock: 'database',
-    where: 'attempts = 0',
-  },
-  {
-    table: 'alert_message',
-    column: 'due_at',
-    maxAheadSeconds: MAX_RETRY_DELAY_SECONDS,
-    clock: 'database',
-  },
-  { table: 'alert_message', column: 'created_at', maxAheadSeconds: 0, clock: 'database' },
-  {
-    table: 'alert_message',
-    column: 'claimed_until',
-    maxAheadSeconds: MESSAGE_LEASE_SECONDS,
-    clock: 'database',
-  },
-  {
-    table: 'alert_channel',
-    column: 'retry_at',
-    maxAheadSeconds: MAX_RETRY_DELAY_SECONDS,
-    clock: 'database',
-  },
-  {
-    table: 'alert_incident',
-    column: 'snoozed_until',
-    maxAheadSeconds: SNOOZE_MINUTES.most * MINUTE_SECONDS,
-    clock: 'database',
-  },
-  {
-    table: 'alert_mute',
-    column: 'ends_at',
-    maxAheadSeconds: MUTE_MINUTES.most * MINUTE_SECONDS,
-    clock: 'database',
-  },
-  { table: 'alert_channel', column: 'tokens_at', maxAheadSeconds: 0, clock: 'database' },
-  { table: 'alert_channel', column: 'last_sent_at', maxAheadSeconds: 0, clock: 'database' },
-  { table: 'alert_channel', column: 'code_sent_at', maxAheadSeconds: 0, clock: 'database' },
-  {
-    table: 'alert_incident',
-    column: 'escalates_at',
-    maxAheadSeconds: MAX_QUIET_MS / 1000 + MAX_STEP_MINUTES * 60,
-    clock: 'database',
-  },
+  ...futureTimestamps('database', [
+    // The first attempt may be made at once: quiet hours are checked again.
+    ['alert_message', 'due_at', 0, 'attempts = 0'],
+    ['alert_message', 'due_at', MAX_RETRY_DELAY_SECONDS],
+    ['alert_message', 'created_at', 0],
+    ['alert_channel', 'retry_at', MAX_RETRY_DELAY_SECONDS],
+    ['alert_channel', 'tokens_at', 0],
+    ['alert_channel', 'last_sent_at', 0],
+    ['alert_channel', 'code_sent_at', 0],
+    ['alert_incident', 'snoozed_until', SNOOZE_MINUTES.most * MINUTE_SECONDS],
+    ['alert_incident', 'escalates_at', MAX_QUIET_MS / 1000 + MAX_STEP_MINUTES * 60],
+    ['alert_mute', 'ends_at', MUTE_MINUTES.most * MINUTE_SECONDS],
+  ]),
+  ...futureTimestampsOf(DUE_MESSAGES, { clock: 'database' }),
 ]
 
 /** Alerts, their channels and their delivery. Other modules raise alerts with `raiseAlert`. */
@@ -134,6 +115,7 @@ export function createAlertsModule(options: AlertsOptions) {
   return {
     jobs,
     futureTimestamps: FUTURE_TIMESTAMPS,
+    retention: RETENTION,
     routes: {
       public: (app) =>
         linkRoutes(app, {
@@ -161,14 +143,10 @@ export function createAlertsModule(options: AlertsOptions) {
   }
 }
 
-function cleanUpJob({ db, secretKey }: { db: Kysely<DB>; secretKey: string }): Job {
+function cleanUpJob(deps: { db: Kysely<DB>; secretKey: string }): Job {
   return defineJob({
     name: 'alerts.clean-up',
     schedule: '17 3 * * *',
-    async run(_data, { log }) {
-      const deleted = await deleteAlertsBefore(db, new Date(Date.now() - ALERT_RETENTION_MS))
-      if (deleted > 0) log.info({ deleted }, 'old alerts deleted')
-      await encryptUrls({ db, secretKey })
-    },
+    run: () => encryptUrls(deps),
   })
 }

@@ -1,15 +1,15 @@
 import { notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { notify } from '../store/notifications.ts'
-import { BATCHED_TYPES, PAGING_TYPES } from './channels/registry.ts'
-import { insertFirstChannel } from './channels/store.ts'
-import { queueAlert } from './delivery/queue/store.ts'
-import { openIncident, resolveIncident, isIncidentOpen } from './incidents/store.ts'
+import { BATCHED_TYPES, PAGING_TYPES } from './channels/channel-types.ts'
+import { insertFirstChannel } from './channels/alert-channels.sql.ts'
+import { queueAlert } from './delivery/queued-messages.sql.ts'
+import { openIncident, resolveIncident, isIncidentOpen } from './incidents.sql.ts'
 import { routeAlert } from './rules/route-alert.ts'
 import type { Phase, Severity } from './severity.ts'
 import { silenceAlert } from './silence/silence-alert.ts'
-import { lockIncident } from './silence/store.ts'
-import { assignIncident, insertAlert } from './store.ts'
+import { lockIncident } from './silence/alert-silence.sql.ts'
+import { assignIncident, insertAlert } from './alerts.sql.ts'
 
 /** An event that a workspace is alerted about once. */
 export type NewAlert = {

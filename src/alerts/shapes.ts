@@ -1,7 +1,14 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
-import { CHANNEL_TYPE_IDS, NewChannel } from './channels/registry.ts'
-import { channelSettings, Kinds, QuietHours } from './channels/settings.ts'
+import {
+  nameComponents,
+  Nullable,
+  PageQuery,
+  Pagination,
+  Timestamp,
+  Uuid,
+} from '../http/http-schema.ts'
+import { CHANNEL_TYPE_IDS, NewChannel } from './channels/channel-types.ts'
+import { channelSettings, Kinds, QuietHours } from './channels/channel-settings.ts'
 import { PHASES, SEVERITIES } from './severity.ts'
 import { handlingFields, Silenced } from './silence/shapes.ts'
 

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import type { PrivateTargets } from '../setting-values.ts'
 import type { Logger } from '../log.ts'
 import { createResolver, type DnsAnswer, type Resolver } from '../net/dns.ts'
-import { readCatalogue } from '../protocols/dnsbl/catalogue.ts'
+import { readCatalogue } from '../protocols/dnsbl/blocklist-catalogue.ts'
 import { createBlocklists, type Blocklists } from '../protocols/dnsbl/blocklists.ts'
 
 /**

@@ -1,14 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { EventStreams } from '../http/events/event-streams.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { Job } from '../jobs/job.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
-import { cleanUpSharedChecksJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
 import { sharedResultsRoute, shareRoutes } from './sharing/share-routes.ts'
 import { SHARE_LIFETIME_MS } from './sharing/share-results.ts'
-import { listSharedUsage } from './store.ts'
+import { listSharedUsage } from './shared-checks.sql.ts'
 
 type OpenOptions = Omit<DiagnosticsOptions, 'events'> & {
   db: Kysely<DB>
@@ -18,15 +16,10 @@ type OpenOptions = Omit<DiagnosticsOptions, 'events'> & {
 /** The checks over HTTP, and their results to share. */
 export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions) {
   return {
-    jobs: [cleanUpSharedChecksJob({ db })] as Job[],
-    futureTimestamps: [
-      {
-        table: 'shared_check',
-        column: 'expires_at',
-        maxAheadSeconds: SHARE_LIFETIME_MS / 1000,
-        clock: 'service',
-      },
-    ] as FutureTimestamp[],
+    futureTimestamps: futureTimestamps('service', [
+      ['shared_check', 'expires_at', SHARE_LIFETIME_MS / 1000],
+    ]),
+    retention: [{ table: 'shared_check', column: 'expires_at', days: 0 }],
     /** Bytes of results that these workspaces share. */
     sharedUsage: (workspaceIds: string[]) => listSharedUsage(db, workspaceIds),
     routes: {

@@ -2,21 +2,21 @@ import { Type, type TObject } from 'typebox'
 import { Clean } from 'typebox/value'
 import { callerOf } from '../http/auth.ts'
 import type { EventStreams } from '../http/events/event-streams.ts'
-import { Failure, Success } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
+import { Failure, Success } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
 import { Fault } from '../errors.ts'
 import { blacklistCheck } from './blacklist.ts'
 import { CHECK_DEADLINE_MS, type Check } from './check.ts'
 import type { CheckDeps } from './check-services.ts'
-import { dnsCheck } from './dns/dns.ts'
+import { dnsCheck } from './dns/dns-check.ts'
 import { mailAuthCheck } from './mail-auth/mail-auth.ts'
-import { writeReceipt } from './sharing/receipt.ts'
+import { writeReceipt } from './sharing/check-receipt.ts'
 import { Receipt } from './shapes.ts'
 import { sweepEventsRoute } from './sweep-route.ts'
 import { tlsCheck } from './tls/tls.ts'
 
 /** Every check there is. To add one, copy `dns.ts` and add its line here. */
-export const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as const
+const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as const
 
 const RECEIPT = `1795262400000.${'x'.repeat(43)}`
 

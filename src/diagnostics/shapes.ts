@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { MAX_LENGTH, nameComponents, Nullable, Timestamp } from '../http/schema.ts'
+import { MAX_LENGTH, nameComponents, Nullable, Timestamp } from '../http/http-schema.ts'
 import { STARTTLS } from '../net/tls/starttls.ts'
 import { ADVICE_SUBJECTS, SEVERITIES } from '../protocols/advice.ts'
 import { DMARC_POLICIES } from '../protocols/dmarc/dmarc-record.ts'
-import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
+import { LIST_CATEGORIES } from '../protocols/dnsbl/blocklist-catalogue.ts'
 import { STS_MODES } from '../protocols/mail/mta-sts.ts'
 import { SPF_RESULTS } from '../protocols/spf/spf-result.ts'
 

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import { callerOf } from '../http/auth.ts'
 import type { EventStreams, EventStreamSource } from '../http/events/event-streams.ts'
-import { responsesAs } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
+import { responsesAs } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { blacklistCheck, checkAddress, countItems, publicIPv4 } from './blacklist.ts'
 import { CHECK_DEADLINE_MS } from './check.ts'
-import { writeReceipt } from './sharing/receipt.ts'
+import { writeReceipt } from './sharing/check-receipt.ts'
 import { BlacklistProgress, type BlacklistItem, type BlacklistResult } from './shapes.ts'
 
 type SweepRouteOptions = {

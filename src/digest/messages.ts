@@ -4,11 +4,11 @@ export const NO_RELAY = 'Email is not configured: this service has no mail relay
 export const UNVERIFIED =
   'The email address of this account is not verified, so no digest is sent to it.'
 
-export const count = (number: number, one: string, many = `${one}s`) =>
+const count = (number: number, one: string, many = `${one}s`) =>
   `${number.toLocaleString('en')} ${number === 1 ? one : many}`
 
 /** Joins parts of a sentence: `a, b and c`. */
-export function listed(parts: string[]): string {
+function listed(parts: string[]): string {
   return parts.length <= 1
     ? (parts[0] ?? '')
     : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
@@ -243,7 +243,6 @@ export const unsubscribePage = {
 } as const
 
 /** Why a digest was not sent, or is not known to have arrived. */
-export const INTERRUPTED = 'The service stopped while sending.'
 export const NOT_CONFIRMED =
   'The service stopped while the relay had the email. It may have arrived, and isn’t sent again.'
 export const LIMIT_REACHED = 'The limit of digests to this address or from this service is reached.'

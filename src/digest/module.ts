@@ -2,14 +2,16 @@ import type { Kysely } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { Logger } from '../log.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps, type FutureTimestamp } from '../store/clock.ts'
+import { futureTimestampsOf } from '../store/due-rows.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
 import type { Readers } from './content/gather.ts'
-import type { DeliveryDeps } from './delivery/deliver.ts'
-import { digestJobs } from './jobs.ts'
-import { LEASE_SECONDS, SPREAD_MS } from './limits.ts'
+import type { DeliveryDeps } from './delivery/deliver-digest.ts'
+import { digestJobs } from './digest-jobs.ts'
+import { SPREAD_MS } from './limits.ts'
 import { digestRoutes } from './routes.ts'
+import { DUE_DIGESTS } from './digest-subscriptions.sql.ts'
 import { unsubscribeRoutes } from './unsubscribe/routes.ts'
 
 export type DigestOptions = {
@@ -24,19 +26,11 @@ export type DigestOptions = {
 const MAX_AHEAD_SECONDS = 8 * DAY_SECONDS + SPREAD_MS / 1000
 
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  ...['due_at', 'attempt_at'].map((column): FutureTimestamp => ({
-    table: 'digest_subscription',
-    column,
-    maxAheadSeconds: MAX_AHEAD_SECONDS,
-    clock: 'service',
-  })),
-  { table: 'digest_subscription', column: 'covered_until', maxAheadSeconds: 0, clock: 'service' },
-  {
-    table: 'digest_subscription',
-    column: 'claimed_until',
-    maxAheadSeconds: LEASE_SECONDS,
-    clock: 'service',
-  },
+  ...futureTimestamps('service', [
+    ['digest_subscription', 'due_at', MAX_AHEAD_SECONDS],
+    ['digest_subscription', 'covered_until', 0],
+  ]),
+  ...futureTimestampsOf(DUE_DIGESTS, { clock: 'service', aheadSeconds: MAX_AHEAD_SECONDS }),
 ]
 
 /** The digest of a workspace by email, daily or weekly, for each member who wants it. */

@@ -1,15 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { callerOf, requireSession } from '../http/auth.ts'
-import { Done, responses, Success } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
-import type { DigestDeps } from './delivery/email.ts'
+import { Done, responses, Success } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
+import type { DigestDeps } from './delivery/digest-email.ts'
 import { Digest, DigestPreview, DigestSettings, PreviewQuery } from './shapes.ts'
-import {
-  changeDigest,
-  previewDigest,
-  readDigest,
-  sendTestDigest,
-} from './subscription/subscription.ts'
+import { changeDigest, previewDigest, readDigest, sendTestDigest } from './subscription.ts'
 
 const tags = ['Alerts']
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Timestamp } from '../http/schema.ts'
-import { FREQUENCIES } from './store.ts'
+import { nameComponents, Nullable, Timestamp } from '../http/http-schema.ts'
+import { FREQUENCIES } from './digest-subscriptions.sql.ts'
 
 const Weekday = Type.Integer({
   minimum: 1,

@@ -19,11 +19,13 @@ import {
   type LineName,
   type StageName,
 } from './shapes.ts'
-import { stagesOf, verdictOf } from './verdict.ts'
+import { stagesOf, verdictOf } from './domain-verdict.ts'
 
 type Options = {
   /** Called with each line as soon as it is known. */
   onLine?: (line: DomainLine) => void
+  /** Called once, with the records to publish as soon as those found in the DNS alone are known. */
+  onFixes?: (fixes: DomainFix[]) => void
   /** Milliseconds for the whole check; less in tests. */
   deadlineMs?: number
 }
@@ -39,7 +41,7 @@ export async function checkDomain(
   text: string,
   deps: DomainDeps,
   stop: AbortSignal,
-  { onLine, deadlineMs = DOMAIN_DEADLINE_MS }: Options = {},
+  { onLine, onFixes, deadlineMs = DOMAIN_DEADLINE_MS }: Options = {},
 ): Promise<DomainReport> {
   const started = performance.now()
   const name = parseDomain(text)
@@ -48,13 +50,16 @@ export async function checkDomain(
   const context = createDomainContext(name, deps, AbortSignal.any([patience, stop, end.signal]))
   await requireExistence(context)
   const deadline = createDeadline(deadlineMs - (performance.now() - started), stop)
+  const fixes = createEarlyFixes(onFixes)
   try {
     const found = await Promise.all(
       LINES.map(async (line) => {
         const result = await Promise.race([checkLine(line, context), deadline.passed])
         const shown = presentLine(line, result)
+        const proposals = result.proposals ?? []
         onLine?.(shown)
-        return { line: shown, proposals: result.proposals ?? [] }
+        fixes.add(line.name, proposals)
+        return { line: shown, proposals }
       }),
     )
     return reportOf(name, context, found, performance.now() - started)
@@ -79,9 +84,27 @@ function reportOf(
     verdict: verdictOf(unicode, lines),
     stages: stagesOf(lines),
     lines,
-    fixes: composeFixes(found.flatMap(({ proposals }) => proposals)).map(presentFix),
+    fixes: fixesOf(found.flatMap(({ proposals }) => proposals)),
     checkedAt: context.now.toISOString(),
     durationMs: Math.round(ms),
+  }
+}
+
+const fixesOf = (proposals: Proposal[]) => composeFixes(proposals).map(presentFix)
+
+/** Lines that need the DNS alone. Each proposes records of names that no other line is about. */
+const QUICK_LINES: readonly LineName[] = ['spf', 'dkim', 'dmarc', 'tls-rpt', 'reverse-dns']
+
+/** Collects what the quick lines propose, until all of them are done. */
+function createEarlyFixes(onFixes: Options['onFixes']) {
+  const missing = new Set(QUICK_LINES)
+  const proposals: Proposal[] = []
+  return {
+    add(line: LineName, proposed: Proposal[]): void {
+      if (!missing.delete(line)) return
+      proposals.push(...proposed)
+      if (missing.size === 0) onFixes?.(fixesOf(proposals))
+    },
   }
 }
 

@@ -36,17 +36,23 @@ export const SERVICES = {
 export type ServiceName = keyof typeof SERVICES
 
 /** What checks of domains need. */
-export type DomainDeps = {
-  resolver: Resolver
+export type DomainDeps = MailDeps & {
   blocklists: Blocklists
   domainLists: DomainLists
   registrations: RegistrationLookup
+}
+
+/** What checks of a domain’s mail records need. */
+export type MailDeps = {
+  resolver: Resolver
   allowPrivate: PrivateTargets
   log: Logger
   /** DKIM selectors that the domain is known to sign with, from the workspace’s own reports. */
   selectorsSeen?: ((domain: string) => Promise<string[]>) | undefined
   /** The workspace’s report address for the domain; null when it is not registered. */
   reportEmailOf?: ((domain: string) => Promise<string | null>) | undefined
+  /** The strictest policy that the workspace’s reports about the domain show to be safe. */
+  safePolicyOf?: ((domain: string) => Promise<'quarantine' | 'reject' | null>) | undefined
   /** What is known of the way to port 25; by default what this process has found out. */
   smtpReach?: SmtpReach | undefined
   /** Other ports than the usual ones, for tests. */
@@ -67,7 +73,7 @@ export type MailHost = {
   answer: DnsAnswer
 }
 
-export type MailHosts = { hosts: MailHost[]; omittedHosts: number }
+type MailHosts = { hosts: MailHost[]; omittedHosts: number }
 
 type ProbeOptions = Pick<TlsProbe, 'withoutRoots'> & {
   /** The name in SNI; that of the host without. */
@@ -78,9 +84,9 @@ type ProbeOptions = Pick<TlsProbe, 'withoutRoots'> & {
 export type Probe = { facts: TlsFacts } | { fault: Fault }
 
 /** The facts of one check. Each is looked up once, when the first line needs it. */
-export type DomainContext = DomainName & {
+export type DomainContext<D extends MailDeps = DomainDeps> = DomainName & {
   registeredDomain: string
-  deps: DomainDeps
+  deps: D
   queries: DnsQueries
   /** Asks through `queries`, for functions that expect a resolver. */
   resolver: Resolver
@@ -114,11 +120,11 @@ export type DomainContext = DomainName & {
   isSmtpOpen: (address?: string) => boolean
 }
 
-export function createDomainContext(
+export function createDomainContext<D extends MailDeps>(
   name: DomainName,
-  deps: DomainDeps,
+  deps: D,
   signal: AbortSignal,
-): DomainContext {
+): DomainContext<D> {
   const queries = createDnsQueries(deps.resolver, signal)
   const guarded = {
     resolver: sharedResolver(queries, deps.resolver),
@@ -202,7 +208,7 @@ function sharedResolver(queries: DnsQueries, resolver: Resolver): Resolver {
 const SELECTOR = /^[\w-]{1,63}(?:\.[\w-]{1,63}){0,3}$/
 
 /** Without the reports there are still the common selectors. */
-async function knownSelectors(domain: string, { selectorsSeen }: DomainDeps): Promise<string[]> {
+async function knownSelectors(domain: string, { selectorsSeen }: MailDeps): Promise<string[]> {
   const seen = (await selectorsSeen?.(domain).catch(() => [])) ?? []
   return seen.filter((selector) => SELECTOR.test(selector))
 }
@@ -232,7 +238,7 @@ type ProbeDeps = ProbeOptions & {
   onConnected?: TlsProbe['onConnected']
   resolver: Resolver
   allowPrivate: PrivateTargets
-  ports: DomainDeps['ports']
+  ports: MailDeps['ports']
 }
 
 async function probe(
@@ -256,6 +262,6 @@ async function probe(
 }
 
 /** Whether connections to an address are allowed here; others cannot reach it either. */
-export function isReachable(address: string, { allowPrivate }: DomainDeps): boolean {
+export function isReachable(address: string, { allowPrivate }: MailDeps): boolean {
   return isAllowed(address, allowPrivate)
 }

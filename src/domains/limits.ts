@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
 
 /** Milliseconds within which a domain check responds, whatever the network does. */
 export const DOMAIN_DEADLINE_MS = 10 * SECOND_MS
@@ -64,7 +64,7 @@ export const MAX_KNOWN_CHARACTERS = 1_000
 /** Changes of one domain that are kept, and for how long. */
 export const MAX_DOMAIN_EVENTS = 500
 export const HISTORY_DAYS = 90
-export const EVENT_RETENTION_MS = 100 * DAY_MS
+export const EVENT_DAYS = 100
 
 /** Milliseconds between two checks that confirm a change of state, and until the second one. */
 export const CONFIRM_AFTER_MS = 10 * MINUTE_MS

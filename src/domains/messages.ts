@@ -33,3 +33,13 @@ export const SEVERITY_NAMES: Record<DomainFix['severity'], string> = {
   warning: 'Should be fixed',
   suggestion: 'Suggestion',
 }
+
+/** The numbers of a check that is not in good order: `5 problems, 4 checks without an answer.` */
+export function verdictInNumbers(problems: number, warnings: number, unanswered: number): string {
+  const parts = [
+    problems > 0 && `${problems} ${problems === 1 ? 'problem' : 'problems'}`,
+    problems === 0 && warnings > 0 && `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
+    unanswered > 0 && `${unanswered} ${unanswered === 1 ? 'check' : 'checks'} without an answer`,
+  ]
+  return `${parts.filter(Boolean).join(', ')}.`
+}

@@ -4,7 +4,8 @@ import type { Routes } from '../http/scopes.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { createDomainLists } from '../protocols/dnsbl/domain-lists.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps } from '../store/clock.ts'
+import { futureTimestampsOf } from '../store/due-rows.ts'
 import type { DB } from '../store/tables.ts'
 import { createRegistrationLookup } from './registration-lookup.ts'
 import { domainRoutes, forWorkspace, type DomainRoutesDeps } from './routes.ts'
@@ -12,10 +13,11 @@ import type { DomainReport } from './shapes.ts'
 import { completeWatchesJob } from './watch/complete-watches.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { checkDomainsJob } from './watch/daily-check.ts'
-import { CHECK_LEASE_SECONDS } from './limits.ts'
-import { cleanUpDomainEventsJob, sweepDomainsJob } from './watch/jobs.ts'
+import { EVENT_DAYS } from './limits.ts'
+import { DUE_CHECKS } from './watch/watched-domains.sql.ts'
+import { sweepDomainsJob } from './watch/watch-jobs.ts'
 import { watchRoutes } from './watch/routes.ts'
-import { recordCheck } from './watch/record-check.ts'
+import { recordCheck } from './watch/record-domain-check.ts'
 
 export type DomainsOptions = Omit<
   DomainRoutesDeps,
@@ -24,6 +26,8 @@ export type DomainsOptions = Omit<
   db: Kysely<DB>
   /** The job that checks monitored hosts. */
   hostSweep: Job
+  /** Registration services by suffix; by default those of the registries. */
+  servers?: Readonly<Record<string, string>> | undefined
   /** Whether this service can send email. */
   sendsMail: boolean
 }
@@ -37,7 +41,12 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
     registrations: createRegistrationLookup(options),
     onVerdict: (workspaceId: string, report: DomainReport) => recordCheck(db, workspaceId, report),
   }
-  const { selectorsSeen: _selectorsSeen, reportEmailOf: _reportEmailOf, ...checks } = deps
+  const {
+    selectorsSeen: _selectorsSeen,
+    reportEmailOf: _reportEmailOf,
+    safePolicyOf: _safePolicyOf,
+    ...checks
+  } = deps
   const completeWatches = completeWatchesJob({
     ...checks,
     db,
@@ -49,22 +58,14 @@ export function createDomainsModule({ db, hostSweep, sendsMail, ...options }: Do
       completeWatches,
       sweepDomainsJob({ db, resolver }),
       checkDomainsJob({ db, depsOf: (workspaceId) => forWorkspace(deps, workspaceId) }),
-      cleanUpDomainEventsJob({ db }),
     ] as Job[],
     futureTimestamps: [
-      {
-        table: 'watched_domain',
-        column: 'check_due_at',
-        maxAheadSeconds: 2 * DAY_SECONDS,
-        clock: 'service',
-      },
-      {
-        table: 'watched_domain',
-        column: 'check_claimed_until',
-        maxAheadSeconds: CHECK_LEASE_SECONDS,
-        clock: 'database',
-      },
-    ] as FutureTimestamp[],
+      ...futureTimestamps('service', [['watched_domain', 'check_due_at', 2 * DAY_SECONDS]]),
+      ...futureTimestampsOf(DUE_CHECKS, { clock: 'database' }),
+    ],
+    /** Looks up when domains were registered. */
+    registrations: deps.registrations,
+    retention: [{ table: 'domain_event', column: 'at', days: EVENT_DAYS }],
     routes: {
       account(app, { events, queue }) {
         domainRoutes(app, { ...deps, events })

@@ -8,7 +8,7 @@ import { parseRegistration, type Registration } from '../protocols/registration.
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
 import { createRecentEntries } from '../recent-entries.ts'
 
-export type RegistrationResult =
+type RegistrationResult =
   | { status: 'found'; registration: Registration; server: string }
   /** `not-available`: no RDAP server is known for the suffix. `failed`: it gave no usable answer. */
   | { status: 'not-available'; reason: string }

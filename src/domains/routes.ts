@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
 import { Clean } from 'typebox/value'
-import { writeReceipt } from '../diagnostics/sharing/receipt.ts'
+import { writeReceipt } from '../diagnostics/sharing/check-receipt.ts'
 import { Receipt } from '../diagnostics/shapes.ts'
 import { callerOf } from '../http/auth.ts'
-import type { EventStreams, NamedEvent } from '../http/events/event-streams.ts'
-import { failures, responses, responsesAs, Success } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
+import type { EventStreams } from '../http/events/event-streams.ts'
+import type { ServerSentEvent } from '../http/events/event-writer.ts'
+import { failures, responses, responsesAs, Success } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
 import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
 import { checkDomain, parseDomain } from './check-domain.ts'
 import type { DomainDeps } from './domain-context.ts'
@@ -17,13 +18,17 @@ import {
   DomainReport,
   RecordQuery,
   RecordState,
+  type DomainFix,
   type DomainLine,
 } from './shapes.ts'
 
 /** The name of the check in receipts. */
-export const DOMAIN_CHECK = 'domain'
+const DOMAIN_CHECK = 'domain'
 
-export type DomainRoutesDeps = Omit<DomainDeps, 'selectorsSeen' | 'reportEmailOf'> & {
+export type DomainRoutesDeps = Omit<
+  DomainDeps,
+  'selectorsSeen' | 'reportEmailOf' | 'safePolicyOf'
+> & {
   secretKey: string
   /** DKIM selectors in the reports of a workspace on a domain. */
   selectorsSeen: (workspaceId: string, domain: string) => Promise<string[]>
@@ -31,6 +36,8 @@ export type DomainRoutesDeps = Omit<DomainDeps, 'selectorsSeen' | 'reportEmailOf
   onVerdict: (workspaceId: string, report: DomainReport) => Promise<void>
   /** The address to which a workspace’s reports about a domain go. */
   reportEmailOf: (workspaceId: string, domain: string) => Promise<string | null>
+  /** The next stricter policy, if the workspace’s reports about the domain show that it is safe. */
+  safePolicyOf: (workspaceId: string, domain: string) => Promise<'quarantine' | 'reject' | null>
 }
 
 const tags = ['Domains']
@@ -95,7 +102,7 @@ function checkEventsRoute(
       schema: {
         summary: 'Follow a domain check (server-sent events)',
         description:
-          'Sends a `line` event for each line as soon as it is known, and in the end `report` with `data` and `receipt`.',
+          'Sends a `line` event for each line as soon as it is known, `fixes` once with the records to publish that the DNS alone tells, and in the end `report` with all of them, in `data`, and `receipt`.',
         tags,
         params: DomainParams,
         produces: ['text/event-stream'],
@@ -108,7 +115,7 @@ function checkEventsRoute(
       await events.sequence(
         reply,
         followCheck(
-          (onLine) => checkDomain(request.params.domain, own, goneOf(reply), { onLine }),
+          (progress) => checkDomain(request.params.domain, own, goneOf(reply), progress),
           async (report) => {
             await deps.onVerdict(workspaceId, report)
             return withReceipt(report, workspaceId, deps.secretKey)
@@ -119,15 +126,21 @@ function checkEventsRoute(
   )
 }
 
-/** Yields the lines of a check as they come, then its report. */
+type Progress = { onLine: (line: DomainLine) => void; onFixes: (fixes: DomainFix[]) => void }
+
+/** Yields the lines of a check and its first fixes as they come, then its report. */
 async function* followCheck(
-  run: (onLine: (line: DomainLine) => void) => Promise<DomainReport>,
+  run: (progress: Progress) => Promise<DomainReport>,
   present: (report: DomainReport) => Promise<object>,
-): AsyncGenerator<NamedEvent, void> {
-  const check = { waiting: [] as DomainLine[], isDone: false, wake: () => {} }
-  const report = run((line) => {
-    check.waiting.push(line)
+): AsyncGenerator<ServerSentEvent, void> {
+  const check = { waiting: [] as ServerSentEvent[], isDone: false, wake: () => {} }
+  const send = (event: ServerSentEvent) => {
+    check.waiting.push(event)
     check.wake()
+  }
+  const report = run({
+    onLine: (line) => send({ name: 'line', data: line }),
+    onFixes: (fixes) => send({ name: 'fixes', data: { fixes } }),
   }).finally(() => {
     check.isDone = true
     check.wake()
@@ -135,7 +148,7 @@ async function* followCheck(
   // Awaited below; until then a rejection has its handler here.
   report.catch(() => {})
   while (!check.isDone || check.waiting.length > 0) {
-    for (const line of check.waiting.splice(0)) yield { name: 'line', data: line }
+    yield* check.waiting.splice(0)
     if (!check.isDone && check.waiting.length === 0)
       await new Promise<void>((resolve) => (check.wake = resolve))
   }
@@ -175,6 +188,7 @@ export function forWorkspace(
     ...deps,
     selectorsSeen: (domain) => deps.selectorsSeen(workspaceId, domain),
     reportEmailOf: (domain) => deps.reportEmailOf(workspaceId, domain),
+    safePolicyOf: (domain) => deps.safePolicyOf(workspaceId, domain),
   }
 }
 

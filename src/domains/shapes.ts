@@ -10,14 +10,14 @@ import {
   SearchText,
   Timestamp,
   Uuid,
-} from '../http/schema.ts'
+} from '../http/http-schema.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 
 /**
  * `unknown`: it could not be checked, which is never counted as good. A line about an optional
  * feature that the domain does not use is `good` with `isUsed: false`.
  */
-export const LINE_STATES = ['good', 'warning', 'bad', 'unknown'] as const
+const LINE_STATES = ['good', 'warning', 'bad', 'unknown'] as const
 export type LineState = (typeof LINE_STATES)[number]
 
 /** The stages of the mail path, in its order. */
@@ -36,7 +36,7 @@ export type LineName = (typeof LINES_BY_STAGE)[StageName][number]
 export const LINE_NAMES: readonly LineName[] = STAGE_NAMES.flatMap((stage) => LINES_BY_STAGE[stage])
 
 /** Types of records that fixes consist of. */
-export const FIX_TYPES = ['TXT', 'TLSA', 'PTR'] as const
+const FIX_TYPES = ['TXT', 'TLSA', 'PTR'] as const
 export const FIX_SEVERITIES = ['bad', 'warning', 'suggestion'] as const
 
 const State = Type.Enum([...LINE_STATES], {
@@ -136,6 +136,7 @@ export const DomainParams = Type.Object({
 /** The data of the events of a check. */
 export const DomainEventData = Type.Union([
   DomainLine,
+  Type.Object({ fixes: Type.Array(DomainFix) }),
   Type.Object({ data: DomainReport, receipt: Receipt }),
 ])
 
@@ -269,7 +270,7 @@ export const DomainImport = Type.Object(
   { examples: [{ entries: [{ domain: 'example.com' }, { domain: 'example.net' }] }] },
 )
 
-export const HISTORY_KINDS = ['record', 'listing', 'certificate', 'verdict', 'line'] as const
+const HISTORY_KINDS = ['record', 'listing', 'certificate', 'verdict', 'line'] as const
 
 export const DomainHistory = Type.Object({
   from: Type.String({ description: 'The first day, `YYYY-MM-DD`.' }),

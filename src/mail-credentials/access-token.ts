@@ -5,8 +5,8 @@ import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS } from './limits.ts'
 import type { OAuthClient, Tokens } from './oauth-client.ts'
 import { OAuthRejected, toFault } from './oauth-problem.ts'
-import { fingerprintOf } from './clients/fingerprint.ts'
-import { findClientProblem, saveClientProblem } from './clients/store.ts'
+import { fingerprintOf } from './clients/client-fingerprint.ts'
+import { findClientProblem, saveClientProblem } from './clients/oauth-clients.sql.ts'
 import type { MailProvider, ProviderId } from './providers.ts'
 import {
   findCredential,
@@ -14,8 +14,8 @@ import {
   markProblem,
   saveTokens,
   type CredentialRow,
-} from './store.ts'
-import { decryptTokens, encryptTokens } from './tokens.ts'
+} from './mail-credentials.sql.ts'
+import { decryptTokens, encryptTokens } from './access-tokens.ts'
 
 /** The clients of this service at the providers that are set up. */
 export type OAuthClients = {

@@ -3,8 +3,8 @@ import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import type { CredentialDeps } from './access-token.ts'
 import { OAuthRejected } from './oauth-problem.ts'
-import { takeCredential } from './store.ts'
-import { decryptTokens } from './tokens.ts'
+import { takeCredential } from './mail-credentials.sql.ts'
+import { decryptTokens } from './access-tokens.ts'
 
 /** What became of a permission at its provider. */
 export type Revocation = {

@@ -5,7 +5,7 @@ import type { Routes } from '../http/scopes.ts'
 import type { RouteContext } from '../module.ts'
 import type { Resolver } from '../net/dns.ts'
 import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
 import { createAccessTokens, type OnClientRejected, type OnProblem } from './access-token.ts'
@@ -22,7 +22,7 @@ import {
   recheckAdministratorsJob,
   type CleanUpDeps,
   type OnRenewed,
-} from './jobs.ts'
+} from './mail-credentials-jobs.ts'
 import { CONSENT_SECONDS, KEEP_DAYS, REQUEST_TIMEOUT_MS } from './limits.ts'
 import type { ProviderConfig } from './providers.ts'
 import { credentialRoutes } from './routes.ts'
@@ -34,16 +34,22 @@ export type MailCredentialsOptions = {
   resolver: Resolver
   allowPrivate: PrivateTargets
   config: ProviderConfig & Pick<Config, 'BASE_URL'>
-  /** Continues what waits for a credential that was renewed. */
-  onRenewed: OnRenewed
   isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
   /** Whether work without an end of its own uses a credential. */
   isKept: CleanUpDeps['isKept']
   /** Reports that a provider rejects the client of this service, or accepts it again. */
   onClientRejected: OnClientRejected
   onClientAccepted: RecheckDeps['onClientAccepted']
+  /** Reports why an administrator’s credential was rejected. */
+  onProblem: OnProblem
+}
+
+/** A module that works with credentials. */
+export type CredentialUser = {
+  /** Continues what waited for a credential. */
+  onCredentialRenewed: OnRenewed
   /** What the sign-ins of owners of mailboxes are for. */
-  owner: {
+  owner?: {
     verify: OwnerHooks['verify']
     accept: (
       trx: Transaction<DB>,
@@ -52,15 +58,13 @@ export type MailCredentialsOptions = {
       enqueue: Enqueue,
     ) => Promise<{ path: string }>
   }
-  /** Reports why an administrator’s credential was rejected. */
-  onProblem: OnProblem
 }
 
-const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  ['mail_credential', 'access_expires_at', DAY_SECONDS] as const,
-  ['mail_credential', 'keep_until', KEEP_DAYS.used * DAY_SECONDS] as const,
-  ['mail_consent', 'expires_at', CONSENT_SECONDS] as const,
-].map(([table, column, maxAheadSeconds]) => ({ table, column, maxAheadSeconds, clock: 'database' }))
+const FUTURE_TIMESTAMPS = futureTimestamps('database', [
+  ['mail_credential', 'access_expires_at', DAY_SECONDS],
+  ['mail_credential', 'keep_until', KEEP_DAYS.used * DAY_SECONDS],
+  ['mail_consent', 'expires_at', CONSENT_SECONDS],
+])
 
 /** Creates the module of sign-ins to mailboxes that people allow at the providers (OAuth). */
 export function createMailCredentialsModule(options: MailCredentialsOptions) {
@@ -70,12 +74,21 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
   const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
   const baseUrl = config.BASE_URL
   const deps = { db, secretKey, clients, guardedFetch, redirectUri, baseUrl, isUsed, onProblem }
+  const users: CredentialUser[] = []
+  const onRenewed: OnRenewed = async (...renewed) => {
+    for (const user of users) await user.onCredentialRenewed(...renewed)
+  }
   const withQueue = ({ queue }: Pick<RouteContext, 'queue'>) => ({
     ...deps,
     onRenewed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) =>
-      options.onRenewed(trx, { workspaceId, credentialId }, queue.enqueue),
+      onRenewed(trx, { workspaceId, credentialId }, queue.enqueue),
   })
-  const { onRenewed, onClientRejected, onClientAccepted } = options
+  const ownersOf = () => {
+    const owners = users.find(({ owner }) => owner !== undefined)?.owner
+    if (!owners) throw new TypeError('no module uses sign-ins of owners')
+    return owners
+  }
+  const { onClientRejected, onClientAccepted } = options
   const recheckJob = recheckClientsJob({ ...deps, onRenewed, onClientAccepted })
   return {
     jobs: [
@@ -84,21 +97,25 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
       recheckAdministratorsJob({ ...deps, onRenewed }),
     ],
     futureTimestamps: FUTURE_TIMESTAMPS,
+    // Until then, pages can read how a sign-in ended.
+    retention: [{ table: 'mail_consent', column: 'expires_at', days: 1 / 24 }],
     routes: {
       public: (app, context) =>
         callbackRoute(app, {
           ...withQueue(context),
           reauthenticate: context.reauthenticate,
           owner: {
-            verify: options.owner.verify,
+            verify: (...given) => ownersOf().verify(...given),
             accept: (trx, owner, credentialId) =>
-              options.owner.accept(trx, owner, credentialId, context.queue.enqueue),
+              ownersOf().accept(trx, owner, credentialId, context.queue.enqueue),
           },
         }),
       account: (app, context) => credentialRoutes(app, withQueue(context)),
       administrator: (app, { queue }) =>
         clientRoutes(app, { db, secretKey, config, redirectUri, queue, recheckJob }),
     } satisfies Routes<Pick<RouteContext, 'queue' | 'reauthenticate'>>,
+    /** Adds a module that goes on when a credential is renewed. One of them serves owners. */
+    addUser: (user: CredentialUser) => void users.push(user),
     startOwnerConsent: createOwnerConsents(deps),
     eraseCredential: createEraseCredential(deps),
     clients,

@@ -2,7 +2,7 @@ import * as oidc from 'openid-client'
 import type { GuardedFetch } from '../net/http/guarded-fetch.ts'
 import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
 import { authenticationOf } from './clients/authentication.ts'
-import { describeExpiry } from './clients/certificate.ts'
+import { describeExpiry } from './clients/client-certificate.ts'
 import { describeFailure, OAuthRejected } from './oauth-problem.ts'
 import { identifiesPerson, type MailProvider } from './providers.ts'
 

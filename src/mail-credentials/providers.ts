@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { readClientCertificate, type ClientCertificate } from './clients/certificate.ts'
+import { readClientCertificate, type ClientCertificate } from './clients/client-certificate.ts'
 
 /** Providers of mailboxes at which people can allow this service to sign in. */
 export const PROVIDER_IDS = ['google', 'microsoft', 'yahoo', 'fastmail', 'other'] as const

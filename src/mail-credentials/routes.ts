@@ -2,14 +2,14 @@ import type { Transaction } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, requireSession } from '../http/auth.ts'
-import { Done, responses, Success, Uuid } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
+import { Done, responses, Success, Uuid } from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import type { AdministratorDeps } from './administrator/save.ts'
 import { administratorRoutes } from './administrator/routes.ts'
 import { startConsent, type ConsentDeps } from './consent/consent.ts'
-import { findConsent, type ConsentRow } from './consent/store.ts'
+import { findConsent, type ConsentRow } from './consent/oauth-consents.sql.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import {
   ADMINISTRATOR_KINDS,
@@ -19,7 +19,12 @@ import {
 } from './providers.ts'
 import { Consent, MailCredential, MailProviders, NewConsent, StartedConsent } from './shapes.ts'
 import { shownCredential } from './shown.ts'
-import { deleteCredential, findCredential, listCredentials, type CredentialRow } from './store.ts'
+import {
+  deleteCredential,
+  findCredential,
+  listCredentials,
+  type CredentialRow,
+} from './mail-credentials.sql.ts'
 
 export type CredentialRoutesDeps = ConsentDeps &
   AdministratorDeps & {

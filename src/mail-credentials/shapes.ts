@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { nameComponents, Nullable, Timestamp, Uuid } from '../http/http-schema.ts'
 import { CertificatePem, ShownCertificate } from './clients/shapes.ts'
 import { PROVIDER_IDS } from './providers.ts'
 
 const Provider = Type.Enum([...PROVIDER_IDS])
 
-export const MailProviderShape = Type.Object({
+const MailProviderShape = Type.Object({
   id: Provider,
   name: Type.String(),
   hosts: Type.Array(Type.String(), {

@@ -1,5 +1,5 @@
-import { shownCertificate } from './clients/certificate.ts'
-import type { CredentialRow } from './store.ts'
+import { shownCertificate } from './clients/client-certificate.ts'
+import type { CredentialRow } from './mail-credentials.sql.ts'
 
 /** Presents a credential for the API, without its tokens. */
 export function shownCredential(row: CredentialRow) {

@@ -6,16 +6,16 @@ import {
   type ReadAccessToken,
 } from './access-token.ts'
 import type { ReadAdministratorToken } from './administrator/administrator-tokens.ts'
-import { requireAdministratorProvider } from './administrator/provider.ts'
+import { requireAdministratorProvider } from './administrator/administrator-provider.ts'
 import { decryptAdministrator } from './administrator/secret.ts'
 import type { MailProvider } from './providers.ts'
-import { findCredential, type CredentialRow } from './store.ts'
+import { findCredential, type CredentialRow } from './mail-credentials.sql.ts'
 
 /** Returns a token that is valid for a while, and another one for a rejected token. */
 export type FreshToken = (rejected?: string) => Promise<string>
 
 /** The server that a token is for. */
-export type TokenServer = { host: string; tlsVerify: boolean; user: string }
+type TokenServer = { host: string; tlsVerify: boolean; user: string }
 
 /**
  * Opens a credential for a server.

@@ -2,7 +2,7 @@ import type { NewAlert, ResolvingAlert } from '../alerts/raise.ts'
 import type { CopyFailure } from './engine/journal/journal.ts'
 import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { HeldFolder } from './engine/sync/pass.ts'
-import type { MigrationRow, AccountAddress } from './store.ts'
+import type { MigrationRow, AccountAddress } from './migrations.sql.ts'
 
 /**
  * Composes the alert about a failed migration.

@@ -3,32 +3,34 @@ import type { Enqueue, Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
 import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps, type FutureTimestamp } from '../store/clock.ts'
+import { futureTimestampsOf } from '../store/due-rows.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { batchRoutes } from './batches/routes.ts'
-import { batchSchedulerJob } from './batches/scheduler.ts'
-import { migrationJob, type MigrationJobDeps } from './jobs.ts'
+import { batchSchedulerJob } from './batches/batch-scheduler.ts'
+import { migrationJob, type MigrationJobDeps } from './migration-jobs.ts'
 import { migrationRoutes } from './routes.ts'
 import { abandonedMigrationsJob, resumeAfterConsent } from './consent/resume.ts'
 import { Fault } from '../errors.ts'
 import type { Owner } from '../mail-credentials/consent/owner.ts'
 import type { Db } from '../store/database.ts'
 import { acceptSecret, verifySecret } from './owner-links/accept.ts'
-import { ownerPageRoutes, type OwnerPageDeps } from './owner-links/page-routes.ts'
+import { ownerPageRoutes, type OwnerPageDeps } from './owner-links/owner-page-routes.ts'
 import { ownerLinkRoutes } from './owner-links/routes.ts'
-import { ownerAccessRoutes } from './owner-links/withdrawal/page-routes.ts'
-import type { WithdrawDeps } from './owner-links/withdrawal/withdraw.ts'
-import { findLinkById, type OpenedLink } from './owner-links/store.ts'
-import { deriveKey } from '../accounts/keys.ts'
-import { cutoverJob as createCutoverJob } from './cutover/job.ts'
+import { ownerAccessRoutes } from './owner-links/withdrawal/withdrawal-page-routes.ts'
+import type { WithdrawDeps } from './owner-links/withdrawal/withdraw-permission.ts'
+import { findLinkById, type OpenedLink } from './owner-links/owner-links.sql.ts'
+import { deriveKey } from '../derive-key.ts'
+import { cutoverJob as createCutoverJob } from './cutover/cutover-job.ts'
 import { cutoverRoutes } from './cutover/routes.ts'
 import { CUTOVER_LIMITS } from './cutover/limits.ts'
-import { proofJob as createProofJob } from './proof/job.ts'
+import { DUE_CUTOVERS } from './cutover/cutovers.sql.ts'
+import { proofJob as createProofJob } from './proof/proof-job.ts'
 import { proofKeyRoute, proofRoutes } from './proof/routes.ts'
 import { createProofKey } from './proof/signed-file.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { SYNC_LIMITS } from './sync/limits.ts'
-import { syncJob } from './sync/job.ts'
+import { DUE_SYNCS } from './sync/checks/sync-checks.sql.ts'
+import { syncJob } from './sync/sync-job.ts'
 import { syncRoutes } from './sync/routes.ts'
 
 /**
@@ -36,36 +38,16 @@ import { syncRoutes } from './sync/routes.ts'
  * waiting.
  */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
-  ...['alive_at', 'queued_at'].map((column) => ({
-    table: 'migration',
-    column,
-    maxAheadSeconds: 0,
-    clock: 'database' as const,
-  })),
-  {
-    table: 'migration_sync',
-    column: 'claimed_until',
-    maxAheadSeconds: SYNC_LIMITS.leaseSeconds,
-    clock: 'database',
-  },
+  ...futureTimestamps('database', [
+    ['migration', 'alive_at', 0],
+    ['migration', 'queued_at', 0],
+  ]),
   // The next month is the farthest time of a pass.
-  {
-    table: 'migration_sync',
-    column: 'next_at',
-    maxAheadSeconds: 31 * DAY_SECONDS,
+  ...futureTimestampsOf(DUE_SYNCS, { clock: 'database', aheadSeconds: 31 * DAY_SECONDS }),
+  ...futureTimestampsOf(DUE_CUTOVERS, {
     clock: 'database',
-  },
-  ...(
-    [
-      ['claimed_until', CUTOVER_LIMITS.leaseSeconds],
-      ['next_check_at', CUTOVER_LIMITS.checkSeconds],
-    ] as const
-  ).map(([column, maxAheadSeconds]) => ({
-    table: 'migration_cutover',
-    column,
-    maxAheadSeconds,
-    clock: 'database' as const,
-  })),
+    aheadSeconds: CUTOVER_LIMITS.checkSeconds,
+  }),
 ]
 
 /** The purpose of the key that signs proofs. */

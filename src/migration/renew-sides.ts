@@ -1,7 +1,7 @@
 import type { OpenTokens } from '../mail-credentials/token-source.ts'
-import { requireSecret, type AccountSecret } from './accounts.ts'
+import { requireSecret, type AccountSecret } from './mailbox-accounts.ts'
 import type { RetrySecret } from './secret-shapes.ts'
-import type { AccountAddress, MigrationRow } from './store.ts'
+import type { AccountAddress, MigrationRow } from './migrations.sql.ts'
 
 type Side = 'source' | 'destination'
 

@@ -1,12 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { onAccessChangeOf } from '../accounts/account-changes.ts'
-import { scarcerOf } from '../accounts/own-data/quotas.ts'
+import { scarcerOf } from '../accounts/own-data/account-quotas.ts'
 import { Fault } from '../errors.ts'
 import { callerOf, type Reauthenticate } from '../http/auth.ts'
 import type { EventStreams } from '../http/events/event-streams.ts'
-import { responses, responsesAs, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
-import type { App } from '../http/server.ts'
+import {
+  responses,
+  responsesAs,
+  paginationOf,
+  sliceOf,
+  Success,
+  Uuid,
+} from '../http/http-schema.ts'
+import type { App } from '../http/http-server.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { readSnapshot } from '../store/snapshot.ts'
 import { listAccount, testAccount } from './test-account.ts'
@@ -31,11 +38,15 @@ import {
   findMigrationWithErrors,
   isOfBatch,
   listMigrations,
-} from './store.ts'
-import { monthsOf, retryMigration, submitMigration, type SubmitDeps } from './submit.ts'
-import { findThroughput } from './run/store.ts'
+} from './migrations.sql.ts'
+import { monthsOf, retryMigration, submitMigration, type SubmitDeps } from './submit-migration.ts'
+import { findThroughput } from './run/migration-runs.sql.ts'
 import { MAX_THROUGHPUT_POINTS } from './run/throughput.ts'
-import { presentMigration, presentMigrationWithErrors, presentThroughput } from './view.ts'
+import {
+  presentMigration,
+  presentMigrationWithErrors,
+  presentThroughput,
+} from './migration-view.ts'
 
 export type MigrationRoutesDeps = SubmitDeps & {
   reauthenticate: Reauthenticate

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Uuid } from '../http/schema.ts'
+import { nameComponents, Uuid } from '../http/http-schema.ts'
 
 export const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
 

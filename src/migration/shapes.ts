@@ -8,10 +8,10 @@ import {
   SearchText,
   Timestamp,
   Uuid,
-} from '../http/schema.ts'
-import { ADMINISTRATOR_METHODS } from '../net/imap/connection/sign-in.ts'
+} from '../http/http-schema.ts'
+import { ADMINISTRATOR_METHODS } from '../net/imap/connection/imap-sign-in.ts'
 import { CredentialId, REQUIRES_SECRET, RetrySecret, Secret } from './secret-shapes.ts'
-import { MIGRATION_ORDERS } from './store.ts'
+import { MIGRATION_ORDERS } from './migrations.sql.ts'
 import { MigrationSync, SyncRequest } from './sync/shapes.ts'
 
 /** PostgreSQL rejects NUL, and IMAP line breaks. No listed folder has either in its name. */
@@ -181,7 +181,7 @@ export const CreatedMigration = Type.Object({
   statusUrl: Type.String(),
 })
 
-export const MigrationError = Type.Object({
+const MigrationError = Type.Object({
   folder: Type.String({ description: '"" for the whole migration.' }),
   uid: Type.Optional(Type.Integer()),
   messageId: Type.Optional(Type.String()),

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import type { Session } from '../net/imap/connection/session.ts'
+import type { Session } from '../net/imap/connection/imap-session.ts'
 import { createSessions } from '../net/imap/connection/sessions.ts'
 import {
   listReadableFolders,
@@ -8,7 +8,7 @@ import {
 } from '../net/imap/folders/list-folders.ts'
 import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
 import type { Connection } from './shapes.ts'
-import { openAccount, splitConnection, type AccountDeps } from './accounts.ts'
+import { openAccount, splitConnection, type AccountDeps } from './mailbox-accounts.ts'
 import { signInFresh, type MigrationAccount } from './engine/connections/fresh-sign-in.ts'
 import { MINUTE_MS } from '../time.ts'
 

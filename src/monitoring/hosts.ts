@@ -8,7 +8,7 @@ import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { checkHost, waitForHost } from './checks/check-host.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
-import { FULL_CHECK } from './checks/plan.ts'
+import { FULL_CHECK } from './checks/plan-checks.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from './limits.ts'
 import {
   countHosts,
@@ -17,7 +17,7 @@ import {
   updateHost,
   type HostRow,
   type HostSettings,
-} from './store.ts'
+} from './hosts.sql.ts'
 
 export type HostDeps = {
   db: Kysely<DB>

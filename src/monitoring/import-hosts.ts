@@ -1,10 +1,10 @@
-import { planImport, readEntries, reportImport } from '../http/import.ts'
+import { planImport, readEntries, reportImport } from '../http/import-entries.ts'
 import type { ImportReport } from '../http/shapes.ts'
 import { notifyChange } from '../store/changes.ts'
 import { listKnownNames } from '../store/known-names.ts'
 import { alreadyMonitored, HOSTS_LIMIT_MESSAGE, readHost, type HostDeps } from './hosts.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from './limits.ts'
-import { insertHosts, lockAndCountHosts } from './store.ts'
+import { insertHosts, lockAndCountHosts } from './hosts.sql.ts'
 
 type HostEntry = { host: string; label?: string }
 

@@ -73,6 +73,6 @@ export const MAX_TIMELINE_PERIODS = 400
 export const MAX_TIMELINE_EVENTS = 1_000
 export const MAX_TIMELINE_LISTS = 100
 
-export const HISTORY_RETENTION_MS = 400 * DAY_MS
+export const HISTORY_DAYS = 400
 
 export const MAX_HOSTS_PER_WORKSPACE = 10_000

@@ -6,17 +6,15 @@ import type { Queue } from '../jobs/queue.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
-import type { FutureTimestamp } from '../store/clock.ts'
+import { futureTimestamps, type FutureTimestamp } from '../store/clock.ts'
+import { futureTimestampsOf } from '../store/due-rows.ts'
 import type { DB } from '../store/tables.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import { createRateLimiter } from './checks/rate-limiter.ts'
-import { cleanUpHostsJob, sweepJob } from './jobs.ts'
-import {
-  CHECK_INTERVALS,
-  HOST_LEASE_SECONDS,
-  QUERY_SPACING_MS,
-  type CheckIntervals,
-} from './limits.ts'
+import { sweepJob } from './monitoring-jobs.ts'
+import { CHECK_INTERVALS, HISTORY_DAYS, QUERY_SPACING_MS, type CheckIntervals } from './limits.ts'
+import { DUE_HOSTS } from './checks/host-checks.sql.ts'
+import { describeMonitoring } from './list/address-monitoring.ts'
 import { monitoringRoutes } from './routes.ts'
 
 export type MonitoringOptions = {
@@ -47,31 +45,30 @@ export function createMonitoringModule(options: MonitoringOptions) {
     waitForTurn: createRateLimiter(querySpacingMs),
   }
   const sweep = sweepJob(deps)
-  const jobs: Job[] = [sweep, cleanUpHostsJob({ db })]
   return {
-    jobs,
+    jobs: [sweep] as Job[],
     /** For modules that add hosts. */
     sweep,
-    futureTimestamps: futureTimestamps(intervals),
+    futureTimestamps: futureTimestampsFor(intervals),
+    retention: [{ table: 'monitored_event', column: 'at', days: HISTORY_DAYS }],
     routes: {
       account: (app, { queue }) => monitoringRoutes(app, { ...deps, queue, sweep }),
     } satisfies Routes<{ queue: Queue }>,
+    /** The monitored hosts of a workspace at a network of addresses, and their listings. */
+    describeAddress: (workspaceId: string, network: string) =>
+      describeMonitoring(deps, workspaceId, network),
     close: async () => {},
   }
 }
 
-function futureTimestamps(intervals: CheckIntervals): FutureTimestamp[] {
-  const seconds = {
-    grave_due_at: intervals.importantListsMs / 1000,
-    full_due_at: intervals.allListsMs / 1000,
-    side_due_at: intervals.certificatesAndRecordsMs / 1000,
-    recheck_at: intervals.retryMs / 1000,
-    claimed_until: HOST_LEASE_SECONDS,
-  }
-  return Object.entries(seconds).map(([column, maxAheadSeconds]) => ({
-    table: 'monitored_host',
-    column,
-    maxAheadSeconds,
-    clock: 'database',
-  }))
+function futureTimestampsFor(intervals: CheckIntervals): FutureTimestamp[] {
+  return [
+    ...futureTimestamps('database', [
+      ['monitored_host', 'grave_due_at', intervals.importantListsMs / 1000],
+      ['monitored_host', 'full_due_at', intervals.allListsMs / 1000],
+      ['monitored_host', 'side_due_at', intervals.certificatesAndRecordsMs / 1000],
+      ['monitored_host', 'recheck_at', intervals.retryMs / 1000],
+    ]),
+    ...futureTimestampsOf(DUE_HOSTS, { clock: 'database' }),
+  ]
 }

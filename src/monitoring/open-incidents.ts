@@ -1,7 +1,7 @@
-import { listOpenByKey } from '../alerts/incidents/store.ts'
+import { listOpenByKey } from '../alerts/incidents.sql.ts'
 import type { Db } from '../store/database.ts'
 import { initialIncidentOf, listingIncidentOf } from './blocklists/messages.ts'
-import { listListedHosts } from './blocklists/store.ts'
+import { listListedHosts } from './blocklists/listings.sql.ts'
 import { certificateIncidentOf } from './certificates/messages.ts'
 
 /** A certificate that a host presents. */

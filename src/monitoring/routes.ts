@@ -1,16 +1,16 @@
 import { Type } from 'typebox'
-import { closeIncidentsOf } from '../alerts/incidents/store.ts'
-import { addAuditDetails } from '../accounts/audit/record.ts'
+import { closeIncidentsOf } from '../alerts/incidents.sql.ts'
+import { addAuditDetails } from '../accounts/audit/record-change.ts'
 import { callerOf } from '../http/auth.ts'
-import { auditOfImport } from '../http/import.ts'
-import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { auditOfImport } from '../http/import-entries.ts'
+import { responses, Done, paginationOf, sliceOf, Success, Uuid } from '../http/http-schema.ts'
 import { ImportReport } from '../http/shapes.ts'
-import type { App } from '../http/server.ts'
+import type { App } from '../http/http-server.ts'
 import { notifyChange } from '../store/changes.ts'
-import { listFacts } from './facts/store.ts'
+import { listFacts } from './facts/host-facts.sql.ts'
 import { availableSince } from './history/availability.ts'
 import { timelineRoutes } from './history/timeline-routes.ts'
-import { countEvents, listEvents, listPeriods } from './history/store.ts'
+import { countEvents, listEvents, listPeriods } from './history/host-history.sql.ts'
 import { summarizeHost } from './history/summaries.ts'
 import {
   addHost,
@@ -23,7 +23,7 @@ import {
 } from './hosts.ts'
 import { importHosts } from './import-hosts.ts'
 import { listRoute } from './list/routes.ts'
-import { listAddresses, listWorkspaceModes, setWorkspaceMode } from './blocklists/store.ts'
+import { listAddresses, listWorkspaceModes, setWorkspaceMode } from './blocklists/listings.sql.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
 import {
   History,
@@ -35,8 +35,8 @@ import {
   NewHosts,
   WatchedList,
 } from './shapes.ts'
-import { deleteHost, type HostRow } from './store.ts'
-import { presentHostDetail, presentEvent, presentList } from './view.ts'
+import { deleteHost, type HostRow } from './hosts.sql.ts'
+import { presentHostDetail, presentEvent, presentList } from './host-view.ts'
 
 export type MonitoringRoutesDeps = HostCheckDeps & HostDeps
 

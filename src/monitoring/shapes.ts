@@ -7,12 +7,12 @@ import {
   Pagination,
   Timestamp,
   Uuid,
-} from '../http/schema.ts'
+} from '../http/http-schema.ts'
 import { SHOWN_NAME } from '../http/shown-name.ts'
 import { MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
 import { Labels } from '../http/labels.ts'
-import { LIST_CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
-import { MONITORED_KINDS } from './facts/store.ts'
+import { LIST_CATEGORIES } from '../protocols/dnsbl/blocklist-catalogue.ts'
+import { MONITORED_KINDS } from './facts/host-facts.sql.ts'
 import { LIST_MODES } from './blocklists/modes.ts'
 
 const Label = Type.String({ pattern: SHOWN_NAME, maxLength: 100 })
@@ -106,6 +106,7 @@ export const MonitoredHost = Type.Object({
       '`clean`: no critical or major blocklist that answers this service has a listing. `unknown`: no listing is known, but some of them gave no usable answer. Lists that refuse the resolver of this service count in `unknownCount` only.',
   }),
   listedCount: Type.Integer({ description: 'Confirmed listings of all its addresses.' }),
+  listedIps: Type.Array(Type.String(), { description: 'Up to 8 of its addresses with a listing.' }),
   totalChecked: Type.Integer({ description: 'Blocklists times addresses.' }),
   unknownCount: Type.Integer({
     description: 'How many of these gave no usable answer in the last check.',
@@ -135,7 +136,7 @@ export const MonitoredHost = Type.Object({
   ),
 })
 
-const ListingShape = Type.Object({
+export const HostListing = Type.Object({
   ip: Type.String(),
   name: Type.String(),
   dnsbl: Type.String(),
@@ -182,7 +183,7 @@ export const MonitoredHostDetail = Type.Object({
   addresses: Type.Array(
     Type.Object({ ip: Type.String(), unknownLists: Type.Array(Type.String()) }),
   ),
-  listings: Type.Array(ListingShape),
+  listings: Type.Array(HostListing),
   certificates: Type.Array(CertificateShape),
   records: Type.Array(RecordShape),
   periods: Type.Array(PeriodShape, {
@@ -279,7 +280,7 @@ nameComponents({
   HostChanges,
   MonitoredHost,
   MonitoredHostDetail,
-  HostListing: ListingShape,
+  HostListing,
   HostCertificate: CertificateShape,
   HostRecord: RecordShape,
   HostEvent: Change,

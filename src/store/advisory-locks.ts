@@ -23,6 +23,8 @@ export const ADVISORY_LOCKS = {
   batchScheduling: 7_402_180,
   /** One writer of evidence for peers at a time. */
   federationJournal: 7_402_190,
+  /** With the account: one creation of a mail test at a time. */
+  mailTests: 7_402_200,
   outgoingMail: 7_301_509,
 } as const
 

@@ -19,6 +19,20 @@ export type FutureTimestamp = {
   isNumber?: true
 }
 
+/** Columns that are compared with one clock: table, column, seconds ahead, and the rows concerned. */
+export function futureTimestamps(
+  clock: FutureTimestamp['clock'],
+  columns: readonly (readonly [table: string, column: string, seconds: number, where?: string])[],
+): FutureTimestamp[] {
+  return columns.map(([table, column, maxAheadSeconds, where = 'true']) => ({
+    table,
+    column,
+    maxAheadSeconds,
+    clock,
+    where,
+  }))
+}
+
 /**
  * Reduces timestamps that are too far ahead. After a clock that ran ahead is corrected, everything
  * due, claimed or counted would otherwise wait until that time is reached again. Does nothing while

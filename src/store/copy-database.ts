@@ -7,7 +7,7 @@ import { requireNoDatabase } from './backup.ts'
 import { isUnavailable, requireSupported } from './database.ts'
 import { createEmbedded, lockDataDir, startEmbedded, STOPPING_MS } from './embedded.ts'
 import { carryOver, type CarryProgress, type CarryResult } from './embedded/carry-over.ts'
-import { openMigrated } from './migrate.ts'
+import { openMigrated } from './migrate-schema.ts'
 import { createClient } from './servers/connect.ts'
 
 /** A database: embedded in a data folder, or at a URL. */

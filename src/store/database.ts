@@ -25,13 +25,13 @@ export const STATEMENT_TIMEOUT_MS = 30_000
  * Milliseconds to wait for a lock, which is held by a transaction whose statements are limited
  * themselves.
  */
-export const LOCK_TIMEOUT_MS = 20_000
+const LOCK_TIMEOUT_MS = 20_000
 
 /**
  * Milliseconds that a transaction may be idle: it holds a connection, its locks, and dead rows of
  * every table.
  */
-export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 
 /**
  * Set by a statement, not in the startup message: PgBouncer rejects connections with startup

@@ -17,7 +17,7 @@ import {
   ROLE,
   type ClaimedServer,
 } from './embedded/launch.ts'
-import type { Site } from './embedded/server.ts'
+import type { Site } from './embedded/embedded-server.ts'
 import { explainSystemError } from './embedded/problem.ts'
 import { makeFolder } from './file.ts'
 import { finishUpgrade, makeAnew, requireFreeSpace, upgradeIfOlder } from './embedded/upgrade.ts'

@@ -59,6 +59,14 @@ export async function openSecretKey(
   return secretKey
 }
 
+/** Whether the configured key is that of a database. */
+export type KeyCheck = {
+  /** Why it is not; null when it is, or when nothing in the database shows it. */
+  problem: string | null
+  /** Whether the key was tried: the database has something that only its key decrypts. */
+  isTested: boolean
+}
+
 /**
  * Says why the configured key is not that of the database; null when it is, or when the database
  * has no secrets yet. Changes nothing.
@@ -68,23 +76,19 @@ export async function findKeyProblem(
   config: KeyConfig,
   columns: EncryptedColumn[],
 ): Promise<string | null> {
-  const isKnown = await readEvidence(db, columns)
-  if (isKnown === null) return null
-  const secretKey = readSecretKey(config)
-  const { SECRET_KEY_PREVIOUS: previousKey } = config
-  if (secretKey === null) return describeMissing(config)
-  if (await isKnown(secretKey)) return null
-  if (previousKey !== undefined && (await isKnown(previousKey))) return null
-  return describeWrong(config)
+  return (await checkKey(db, config, columns)).problem
 }
 
-/** The same for the database at a URL, which may have the schema of an earlier version. */
-export async function findKeyProblemAt(url: string, config: KeyConfig): Promise<string | null> {
+/**
+ * Checks the key of the database at a URL, which may have the schema of an earlier version: no
+ * columns are tried, and one without check value stays untested.
+ */
+export async function checkKeyAt(url: string, config: KeyConfig): Promise<KeyCheck> {
   const { db, close } = openDatabase(url)
   try {
-    return await findKeyProblem(db, config, [])
+    return await checkKey(db, config, [])
   } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return null
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return UNTESTED
     throw error
   } finally {
     await close()
@@ -92,8 +96,20 @@ export async function findKeyProblemAt(url: string, config: KeyConfig): Promise<
 }
 
 const UNDEFINED_TABLE = '42P01'
+const UNTESTED: KeyCheck = { problem: null, isTested: false }
 
-const LOST = 'If the key is lost, see /docs/guide/operations.html#a-lost-key.'
+async function checkKey(db: Db, config: KeyConfig, columns: EncryptedColumn[]): Promise<KeyCheck> {
+  const isKnown = await readEvidence(db, columns)
+  if (isKnown === null) return UNTESTED
+  const secretKey = readSecretKey(config)
+  const { SECRET_KEY_PREVIOUS: previousKey } = config
+  if (secretKey === null) return { problem: describeMissing(config), isTested: false }
+  const fits =
+    (await isKnown(secretKey)) || (previousKey !== undefined && (await isKnown(previousKey)))
+  return { problem: fits ? null : describeWrong(config), isTested: true }
+}
+
+const LOST = 'If the key is lost, see /docs/guide/secret-key.html#a-lost-key.'
 
 function describeMissing({ DATA_DIR }: KeyConfig): string {
   return (

@@ -83,6 +83,7 @@ export interface AbuseCount {
 
 export interface AbuseMail {
   attempts: Generated<number>;
+  claimedUntil: Timestamp | null;
   createdAt: Generated<Timestamp>;
   day: string;
   dueAt: Generated<Timestamp>;
@@ -683,6 +684,7 @@ export interface DmarcReport {
   receivedAt: Timestamp;
   recordCount: number;
   reportId: string;
+  selectorsByDay: Generated<boolean>;
 }
 
 export interface DmarcReporterDay {
@@ -702,6 +704,15 @@ export interface DmarcReporterDay {
 export interface DmarcSelector {
   domainId: string;
   lastDay: string;
+  messages: number;
+  passed: number;
+  selector: string;
+  signer: string;
+}
+
+export interface DmarcSelectorDay {
+  day: string;
+  domainId: string;
   messages: number;
   passed: number;
   selector: string;
@@ -997,6 +1008,48 @@ export interface MailCredential {
   sealed: string;
   subject: string | null;
   workspaceId: string;
+}
+
+export interface MailTest {
+  createdAt: Generated<Timestamp>;
+  domain: string | null;
+  expiresAt: Timestamp;
+  id: Generated<string>;
+  mailCount: Generated<number>;
+  shareToken: string | null;
+  token: string;
+  workspaceId: string;
+}
+
+export interface MailTestMail {
+  attempts: Generated<number>;
+  background: Generated<Json>;
+  bytes: number;
+  connection: Json | null;
+  createdAt: Generated<Timestamp>;
+  dueAt: Timestamp | null;
+  engines: Generated<Json>;
+  findings: Generated<Json>;
+  fromHeader: string | null;
+  helo: string | null;
+  id: Generated<string>;
+  ip: string | null;
+  mailFrom: string | null;
+  number: number;
+  origin: string;
+  rcptTo: string | null;
+  receivedAt: Timestamp | null;
+  state: Generated<string>;
+  subject: string | null;
+  testId: string;
+  transcript: Json | null;
+  workspaceId: string;
+}
+
+export interface MailTestRaw {
+  content: Buffer;
+  expiresAt: Timestamp;
+  mailId: string;
 }
 
 export interface Membership {
@@ -1474,9 +1527,87 @@ export interface WebhookAlert {
   silentSince: Timestamp | null;
 }
 
+export interface WebhookAnswer {
+  at: Generated<Timestamp>;
+  body: Buffer;
+  endpointId: string;
+  headers: Json;
+  requestId: string;
+  sent: Generated<boolean>;
+  status: number;
+}
+
+export interface WebhookAttempt {
+  address: string | null;
+  answer: string | null;
+  at: Timestamp;
+  connectMs: number | null;
+  deliveryId: string;
+  dnsMs: number | null;
+  durationMs: number;
+  error: string | null;
+  firstByteMs: number | null;
+  kind: string | null;
+  number: number;
+  status: number | null;
+  tlsMs: number | null;
+}
+
 export interface WebhookDeleted {
   bytes: number;
   endpointId: string;
+}
+
+export interface WebhookDelivery {
+  attempts: Generated<number>;
+  bytes: Generated<number>;
+  createdAt: Generated<Timestamp>;
+  destinationId: string;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  endpointId: string;
+  error: string | null;
+  id: Generated<string>;
+  orderKey: string | null;
+  replayId: string | null;
+  requestId: string;
+  run: number | null;
+  seq: Generated<number>;
+  state: string;
+  status: number | null;
+  uncertain: Generated<boolean>;
+}
+
+export interface WebhookDestination {
+  accepting: Generated<boolean>;
+  alertedHours: Generated<number>;
+  breakerLevel: Generated<number>;
+  change: Json | null;
+  claimedUntil: Timestamp | null;
+  claims: Generated<number>;
+  concurrency: Generated<number>;
+  conditions: Generated<Json>;
+  createdAt: Generated<Timestamp>;
+  dueAt: Generated<Timestamp>;
+  endpointId: string;
+  failingSince: Timestamp | null;
+  finalStatuses: Generated<number[]>;
+  id: Generated<string>;
+  label: Generated<string>;
+  lastError: string | null;
+  lastSuccessAt: Timestamp | null;
+  orderKey: string | null;
+  orderMode: Generated<string>;
+  perMinute: number | null;
+  reason: string | null;
+  schedule: number[] | null;
+  sealed: string;
+  signing: Generated<string>;
+  skipRepeats: Generated<boolean>;
+  state: Generated<string>;
+  target: string;
+  timeoutSeconds: Generated<number>;
+  workspaceId: string;
 }
 
 export interface WebhookEndpoint {
@@ -1486,8 +1617,11 @@ export interface WebhookEndpoint {
   id: Generated<string>;
   label: Generated<string>;
   labels: Generated<string[]>;
+  name: string | null;
+  repeatKey: string | null;
   requestCount: Generated<number>;
   responseBody: Generated<string>;
+  responseHeaders: Json | null;
   responseSecret: string | null;
   responseStatus: Generated<number>;
   responseType: Generated<string>;
@@ -1499,8 +1633,53 @@ export interface WebhookEndpoint {
   workspaceId: string;
 }
 
+export interface WebhookHeldName {
+  heldUntil: Timestamp;
+  name: string;
+  workspaceId: string;
+}
+
+export interface WebhookListener {
+  endpointId: string;
+  holdSeconds: number;
+  id: string;
+  leaseUntil: Timestamp;
+}
+
+export interface WebhookRepeat {
+  at: Generated<Timestamp>;
+  endpointId: string;
+  key: string;
+  requestId: string;
+}
+
+export interface WebhookReplay {
+  claimedUntil: Timestamp | null;
+  claims: Generated<number>;
+  compared: Generated<number>;
+  conditions: Generated<Json>;
+  createdAt: Generated<Timestamp>;
+  cursor: Generated<number>;
+  destinationId: string;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  endpointId: string;
+  id: Generated<string>;
+  perMinute: Generated<number>;
+  queued: Generated<number>;
+  requestIds: string[] | null;
+  since: Timestamp | null;
+  state: Generated<string>;
+  states: string[] | null;
+  total: number;
+  until: Timestamp | null;
+  upTo: number;
+  workspaceId: string;
+}
+
 export interface WebhookRequest {
   aborted: boolean;
+  answeredBy: Json | null;
   body: Buffer;
   bodySize: number;
   contentType: string | null;
@@ -1516,11 +1695,33 @@ export interface WebhookRequest {
   query: string;
   receivedAt: Timestamp;
   rejected: string | null;
+  repeatOf: string | null;
   responseStatus: number | null;
   seq: Generated<number>;
   storedBytes: number | null;
   surplus: Json | null;
   trailers: Json | null;
+}
+
+export interface WebhookRule {
+  afterLast: Generated<string>;
+  answers: Json;
+  conditions: Generated<Json>;
+  createdAt: Generated<Timestamp>;
+  enabled: Generated<boolean>;
+  endpointId: string;
+  id: Generated<string>;
+  key: string | null;
+  keyMinutes: Generated<number>;
+  label: Generated<string>;
+  position: number;
+}
+
+export interface WebhookRuleState {
+  count: number;
+  expiresAt: Timestamp | null;
+  key: string;
+  ruleId: string;
 }
 
 export interface WebhookWatch {
@@ -1609,6 +1810,7 @@ export interface DB {
   dmarcReport: DmarcReport;
   dmarcReporterDay: DmarcReporterDay;
   dmarcSelector: DmarcSelector;
+  dmarcSelectorDay: DmarcSelectorDay;
   dmarcSenderMark: DmarcSenderMark;
   dmarcSetAside: DmarcSetAside;
   dmarcSourceDay: DmarcSourceDay;
@@ -1635,6 +1837,9 @@ export interface DB {
   mailClientProblem: MailClientProblem;
   mailConsent: MailConsent;
   mailCredential: MailCredential;
+  mailTest: MailTest;
+  mailTestMail: MailTestMail;
+  mailTestRaw: MailTestRaw;
   membership: Membership;
   migration: Migration;
   migrationBatch: MigrationBatch;
@@ -1673,9 +1878,19 @@ export interface DB {
   watchedFinding: WatchedFinding;
   watchedNetwork: WatchedNetwork;
   webhookAlert: WebhookAlert;
+  webhookAnswer: WebhookAnswer;
+  webhookAttempt: WebhookAttempt;
   webhookDeleted: WebhookDeleted;
+  webhookDelivery: WebhookDelivery;
+  webhookDestination: WebhookDestination;
   webhookEndpoint: WebhookEndpoint;
+  webhookHeldName: WebhookHeldName;
+  webhookListener: WebhookListener;
+  webhookRepeat: WebhookRepeat;
+  webhookReplay: WebhookReplay;
   webhookRequest: WebhookRequest;
+  webhookRule: WebhookRule;
+  webhookRuleState: WebhookRuleState;
   webhookWatch: WebhookWatch;
   workspace: Workspace;
   workspaceContact: WorkspaceContact;

@@ -85,6 +85,11 @@ describe('the audit log', () => {
     expect(await found('ERIN@')).toEqual(['DELETE', 'POST'])
     expect(await found(bob.email)).toEqual(['POST'])
     expect(await found('100% _ nobody')).toEqual([])
+    const answer = await portreeve.request(`/api/v1/audit?actor=${encodeURIComponent(bob.email)}`, {
+      token: alice.token,
+    })
+    const { data } = (await answer.json()) as { data: { entries: Entry[] } }
+    expect(new Set(data.entries.map(({ actorEmail }) => actorEmail))).toEqual(new Set([bob.email]))
   })
 
   it('records actions in other modules too', async () => {

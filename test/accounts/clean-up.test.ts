@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { cleanUpAccountsJob } from '../../src/accounts/jobs.ts'
+import { RETENTION } from '../../src/accounts/accounts-jobs.ts'
+import { retentionJobs } from '../../src/jobs/retention-jobs.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAccounts, type Person, type AccountsTest } from './module.ts'
 import { jobContext } from '../jobs/context.ts'
@@ -43,7 +44,7 @@ it('deletes expired rows only, and keeps valid sessions', async () => {
     ])
     .execute()
 
-  await cleanUpAccountsJob({ db }).run({}, jobContext())
+  await retentionJobs(db, RETENTION)[0]?.run({}, jobContext())
 
   expect(await db.selectFrom('session').select('id').execute()).toHaveLength(1)
   expect(await db.selectFrom('verification').select('identifier').execute()).toEqual([

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { reserveAttempt } from '../../src/accounts/attempts/store.ts'
+import { reserveAttempt } from '../../src/accounts/attempts.sql.ts'
 import {
   BACKOFF,
   createPasswordThrottle,

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokenAuth } from '../../src/abuse/tokens/token-auth.ts'
-import * as abuseTokens from '../../src/abuse/tokens/tokens.ts'
-import { createIdentify } from '../../src/accounts/tokens/identify.ts'
-import * as apiTokens from '../../src/accounts/tokens/tokens.ts'
+import * as abuseTokens from '../../src/abuse/tokens/report-tokens.ts'
+import { createIdentify } from '../../src/accounts/tokens/identify-token.ts'
+import * as apiTokens from '../../src/accounts/tokens/api-tokens.ts'
 import { deleteWorkspace, restoreWorkspace } from '../../src/accounts/workspaces/workspaces.ts'
 import { createLog } from '../../src/log.ts'
 import { openNotifications, type Notifications } from '../../src/store/notifications.ts'
@@ -111,13 +111,17 @@ const CREDENTIALS: Credential[] = [
   {
     name: 'webhook endpoint',
     async create() {
-      const deps = { db: database.db, secretKey }
-      const { token, id } = await endpoints.createEndpoint(deps, workspaceId, {})
+      const policy = { namePolicy: 'off', hasOwnOrigin: false, forwards: false } as const
+      const deps = { db: database.db, secretKey, ...policy }
+      const owner = { workspaceId, admin: false }
+      const { token, id } = await endpoints.createEndpoint(deps, owner, {})
       return { secret: token, id }
     },
     revoke: (db, id) => endpoints.removeEndpoint(db, workspaceId, id),
     finder(db) {
-      const cache = createEndpointCache((token) => endpoints.loadEndpoint({ db, secretKey }, token))
+      const cache = createEndpointCache((token) =>
+        endpoints.loadEndpoint({ db, secretKey, hasOwnOrigin: false, forwards: false }, token),
+      )
       endpoints.onEndpointChange(
         notifications,
         ({ token }) => cache.forget(token),

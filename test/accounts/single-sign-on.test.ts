@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { readIdentity } from '../../src/accounts/oidc/provider.ts'
+import { readIdentity } from '../../src/accounts/oidc/oidc-provider.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import {
   CLIENT,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { resetSecondFactors, setDisabled } from '../../src/accounts/accounts.ts'
-import { TWO_FACTOR_COLUMNS } from '../../src/accounts/two-factor/encryption.ts'
+import { TWO_FACTOR_COLUMNS } from '../../src/accounts/two-factor/auth-encryption.ts'
 import { reencryptAll } from '../../src/store/key-rotation.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { codeOf } from '../servers/authenticator.ts'

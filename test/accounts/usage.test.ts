@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PLANS } from '../../src/config.ts'
-import { QUOTA_BYTES, QUOTAS } from '../../src/accounts/own-data/quotas.ts'
+import { QUOTA_BYTES, QUOTAS } from '../../src/accounts/own-data/account-quotas.ts'
 import { startTestService, type TestService, type Person } from '../service.ts'
 
 type QuotaUsage = { name: string; used: number; limit: number; beyond: string }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { acceptInvitation } from '../../src/accounts/workspaces/invitations/invitations.ts'
 import { removeMember } from '../../src/accounts/workspaces/members/members.ts'
-import { insertMembership } from '../../src/accounts/workspaces/store.ts'
+import { insertMembership } from '../../src/accounts/workspaces/workspaces.sql.ts'
 import { removeAccount } from '../../src/accounts/accounts.ts'
 import type { Role } from '../../src/http/access.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
@@ -92,6 +92,80 @@ async function addMember(name: string, role: Role): Promise<Person> {
   return person
 }
 
+/** Emails are sent one after the other: those of an earlier test may arrive in this one. */
+async function mailTo(email: string): Promise<Sink['mails'][number]> {
+  const find = () => sink.mails.find(({ to }) => to?.[0]?.address === email)
+  await expect.poll(find).toBeDefined()
+  return find() as Sink['mails'][number]
+}
+
+describe('an invitation to an address without an account', () => {
+  const password = 'a long enough password'
+  async function signUp(token: string, more: object = {}) {
+    const body = { token, name: 'Bob', password, ...more }
+    const response = await portreeve.request('/api/v1/invitations/sign-up', { body })
+    const cookie = response.headers
+      .getSetCookie()
+      .map((one) => one.split(';', 1)[0])
+      .join('; ')
+    return { status: response.status, cookie, ...((await response.json()) as object) } as Reply & {
+      cookie: string
+    }
+  }
+  const verifiedOf = async (email: string) =>
+    (
+      await database.db
+        .selectFrom('account')
+        .select('emailVerified')
+        .where('email', '=', email)
+        .executeTakeFirst()
+    )?.emailVerified
+
+  it('creates it on its page, signed in and as a member, once, and records it', async () => {
+    const email = `bob${++count}@example.test`
+    const { token } = await invite('admin', email)
+    expect((await signUp(token, { password: 'short' })).status).toBe(400)
+    const both = await Promise.all([signUp(token), signUp(token)])
+    // The other one finds the account, or no invitation any more.
+    expect(both.filter(({ status }) => status === 201)).toHaveLength(1)
+    const { data, cookie } = both.find(({ status }) => status === 201) as (typeof both)[number]
+    const { id } = data as { id: string }
+    expect((await rolesIn(alice.id))[id]).toBe('admin')
+    const own = await portreeve.request('/api/v1/account', { cookie })
+    expect(await own.json()).toMatchObject({ data: { email, admin: false, plan: 'free' } })
+    const { data: log } = await ask(alice, 'GET', `${path}/audit`)
+    expect(JSON.stringify(log)).toContain('Create an account by an invitation')
+    expect((await signUp(token)).status).toBe(404)
+  })
+
+  it('proves the address by the emailed link only', async () => {
+    const [shown, mailed] = [`shown${++count}@example.test`, `mailed${count}@example.test`]
+    const { token } = await invite('member', shown)
+    expect((await signUp(`${token}.${token}`)).status).toBe(404)
+    expect((await signUp(token)).status).toBe(201)
+    expect(await verifiedOf(shown)).toBe(false)
+    await invite('member', mailed)
+    const link = /invitation#(\S+)/.exec((await mailTo(mailed)).text ?? '')?.[1] ?? ''
+    expect((await preview(link)).status).toBe(200)
+    expect((await signUp(link)).status).toBe(201)
+    expect(await verifiedOf(mailed)).toBe(true)
+  })
+
+  it('creates none without an address, and none where there is one', async () => {
+    const anyone = await invite('member')
+    expect((await signUp(anyone.token)).status).toBe(403)
+    const bob = await addPerson('Bob')
+    const { token } = await invite('member', bob.email)
+    const reply = await signUp(token)
+    expect(reply).toMatchObject({
+      status: 409,
+      error: expect.stringContaining('Sign in to accept'),
+    })
+    // The invitation is kept.
+    expect((await preview(token)).status).toBe(200)
+  })
+})
+
 describe('an invitation to own a workspace', () => {
   const setPlan = ({ id }: Person, plan: string) =>
     database.db.updateTable('account').set({ plan }).where('id', '=', id).execute()
@@ -155,9 +229,7 @@ describe('an invitation by email', () => {
     const bob = await addPerson('Bob')
     const { token, url, isMailed } = await invite('member', bob.email.toUpperCase())
     expect([url, isMailed]).toEqual([`${ORIGIN}/invitation#${token}`, true])
-    await expect.poll(() => sink.mails.length).toBe(1)
-    expect(sink.mails[0]?.to?.[0]?.address).toBe(bob.email)
-    expect(sink.mails[0]?.text).toContain(url)
+    expect((await mailTo(bob.email)).text).toContain(url)
     expect(await preview(token)).toMatchObject({
       status: 200,
       data: { role: 'member', email: bob.email, invitedBy: { email: alice.email } },
@@ -175,11 +247,9 @@ describe('an invitation by email', () => {
     const rename = (name: string) => ask(alice, 'PATCH', path, { name })
     for (const mark of ['\u202e', '\u200b', '\u2028', '\u2029'])
       expect((await rename(`Verify${mark}now`)).status).toBe(400)
-    const before = sink.mails.length
     expect((await rename('Verify now: evil.example/login http://evil。example')).status).toBe(200)
     const { url } = await invite('member', bob.email)
-    await expect.poll(() => sink.mails.length).toBe(before + 1)
-    const { subject = '', text = '' } = sink.mails.at(-1) ?? {}
+    const { subject = '', text = '' } = await mailTo(bob.email)
     for (const part of [subject, text.replaceAll(url, '')])
       expect(part).not.toMatch(/evil[.。]example/)
     expect(subject).toContain('Verify now: evil. example/login')
@@ -250,7 +320,9 @@ describe('an invitation by link', () => {
     const people = await Promise.all(['Bob', 'Eve', 'Dan', 'Fay'].map((name) => addPerson(name)))
     const { token } = await invite()
     const outcomes = await Promise.allSettled(
-      people.map(({ id }, n) => acceptInvitation((n % 2 ? portreeve : other).db, id, token)),
+      people.map(({ id }, n) =>
+        acceptInvitation({ db: (n % 2 ? portreeve : other).db, secretKey: '' }, id, token),
+      ),
     )
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(Object.keys(await rolesIn(alice.id))).toHaveLength(2)
@@ -383,7 +455,7 @@ describe('a removed member', () => {
       const place = { workspaceId: alice.id, accountId: bob.id }
       const [removal, acceptance] = await Promise.allSettled([
         removeMember(portreeve.db, place, { accountId: alice.id }),
-        acceptInvitation(other.db, bob.id, token),
+        acceptInvitation({ db: other.db, secretKey: '' }, bob.id, token),
       ])
       expect(removal?.status).toBe('fulfilled')
       const isMember = bob.id in (await rolesIn(alice.id))

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createLinkToken } from '../../src/alerts/silence/links/token.ts'
+import { linkToken } from '../../src/alerts/silence/links/silence-token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { removeEverybody } from '../people.ts'
 import { startAlertService, type AlertService } from '../servers/alert-service.ts'
@@ -167,8 +167,8 @@ describe('a link in a message', () => {
       `${token.slice(0, -1)}g`,
       'x',
       // A channel of Alice and an alert of Bob, signed by the service itself.
-      createLinkToken(SECRET_KEY, { alertId, channelId }, Date.now()),
-      createLinkToken('another key', { alertId, channelId }, Date.now()),
+      linkToken.create(SECRET_KEY, { alertId, channelId }),
+      linkToken.create('another key', { alertId, channelId }),
     ]) {
       const url = `/alerts/act/${wrong}`
       expect((await open(url)).status, wrong).toBe(404)
@@ -185,8 +185,8 @@ describe('a link in a message', () => {
       .select('id')
       .executeTakeFirstOrThrow()
     const weekAgo = Date.now() - 7 * 86_400_000
-    const expired = createLinkToken(SECRET_KEY, { alertId, channelId }, weekAgo - 1_000)
-    const almost = createLinkToken(SECRET_KEY, { alertId, channelId }, weekAgo + 60_000)
+    const expired = linkToken.create(SECRET_KEY, { alertId, channelId }, weekAgo - 1_000)
+    const almost = linkToken.create(SECRET_KEY, { alertId, channelId }, weekAgo + 60_000)
     const page = await open(`/alerts/act/${expired}`)
     expect([page.status, await page.text()]).toEqual([
       410,

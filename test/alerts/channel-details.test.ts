@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { channelTypeOf } from '../../src/alerts/channels/registry.ts'
+import { channelTypeOf } from '../../src/alerts/channels/channel-types.ts'
 import { Dead } from '../../src/alerts/channels/outcomes.ts'
 import type { ChannelRow } from '../../src/alerts/channels/channel.ts'
 import type { SendDeps } from '../../src/alerts/channels/channel-type.ts'
-import type { AlertRow } from '../../src/alerts/store.ts'
+import type { AlertRow } from '../../src/alerts/alerts.sql.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { closeIncidentsOf } from '../../src/alerts/incidents/store.ts'
+import { closeIncidentsOf } from '../../src/alerts/incidents.sql.ts'
 import { raiseAlert, raiseResolved } from '../../src/alerts/raise.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAlerts, type AlertsTest, type Person } from './module.ts'

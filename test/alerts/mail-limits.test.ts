@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
-import { insertWorkspace } from '../../src/accounts/workspaces/store.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
+import { insertWorkspace } from '../../src/accounts/workspaces/workspaces.sql.ts'
 import { CODE_MAIL_LIMITS, TEST_MAIL_LIMITS } from '../../src/alerts/limits.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { removeEverybody } from '../people.ts'

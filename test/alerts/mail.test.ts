@@ -177,6 +177,18 @@ describe('an alert by email', () => {
     expect(mail?.subject).toBe('evil Bcc: everybody@people.test')
     expect(mail?.bcc ?? []).toEqual([])
   })
+
+  it('has an HTML part with the color of the status and one button, and no markup of a title', async () => {
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
+    const title = '<b>one.test</b> is listed'
+    await portreeve.raise(alice.id, 'x', { title, path: '/monitoring/1' })
+    const [mail] = await arrived(1)
+    expect(mail?.text).toContain(title)
+    expect(mail?.html).toContain('&lt;b&gt;one.test&lt;/b&gt; is listed')
+    expect(mail?.html).toMatch(/border-left:4px solid #[0-9a-f]{6}/)
+    expect(mail?.html?.match(/<a [^>]*display:inline-block/g)).toHaveLength(1)
+  })
 })
 
 describe('a relay that is missing or rejects mail', () => {

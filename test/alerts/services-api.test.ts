@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CHANNEL_TYPES } from '../../src/alerts/channels/registry.ts'
+import { CHANNEL_TYPES } from '../../src/alerts/channels/channel-types.ts'
 import { freshDatabase } from '../database.ts'
 import { CONTRACTS, startAlertService } from '../servers/alert-service.ts'
 import { startAlerts, until } from './module.ts'

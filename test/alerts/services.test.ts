@@ -7,9 +7,9 @@ import type {
 } from '../../src/alerts/channels/channel-type.ts'
 import { secretsOf } from '../../src/alerts/channels/fields.ts'
 import { Dead, Later, Rejected } from '../../src/alerts/channels/outcomes.ts'
-import { CHANNEL_TYPES } from '../../src/alerts/channels/registry.ts'
+import { CHANNEL_TYPES } from '../../src/alerts/channels/channel-types.ts'
 import type { ChannelRow } from '../../src/alerts/channels/channel.ts'
-import type { AlertRow } from '../../src/alerts/store.ts'
+import type { AlertRow } from '../../src/alerts/alerts.sql.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { CONTRACTS, startAlertService, type AlertService } from '../servers/alert-service.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBackups } from '../../src/diagnostics/backups/check-backups.ts'
 import { reportBackups } from '../../src/diagnostics/backups/watch-backups.ts'
-import type { ArchiveStatus } from '../../src/store/archive/status.ts'
+import type { ArchiveStatus } from '../../src/store/archive/archive-status.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { addAccount } from '../people.ts'
 

@@ -1,7 +1,7 @@
 import { Check as matches } from 'typebox/value'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckDeps } from '../../src/diagnostics/check-services.ts'
-import { dnsCheck } from '../../src/diagnostics/dns/dns.ts'
+import { dnsCheck } from '../../src/diagnostics/dns/dns-check.ts'
 import type { DnsResult } from '../../src/diagnostics/shapes.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'
 import { startDns } from '../servers/dns.ts'
@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 function check(domain: string, resolver: Resolver): Promise<DnsResult> {
-  return dnsCheck.run({ domain }, { resolver } as CheckDeps, AbortSignal.timeout(5000))
+  return dnsCheck.run({ domain }, { resolver } as CheckDeps, AbortSignal.timeout(30_000))
 }
 
 async function checkAgainst(
@@ -22,7 +22,7 @@ async function checkAgainst(
 ): Promise<DnsResult> {
   const dns = await startDns(options)
   open.push(dns)
-  return check(domain, createResolver({ servers: [dns], timeoutMs: 100 }))
+  return check(domain, createResolver({ servers: [dns], timeoutMs: 1_000 }))
 }
 
 const warningsOf = async (domain: string, records: Record<string, string[]>) =>
@@ -154,11 +154,11 @@ describe('a failure', () => {
 })
 
 it('sends all queries at once', async () => {
-  const dns = await startDns({ behaviours: { '*': { delayMs: 100 } } })
+  const dns = await startDns({ behaviours: { '*': { delayMs: 500 } } })
   open.push(dns)
   const { durationMs } = await check('a.test', createResolver({ servers: [dns] }))
-  expect(durationMs).toBeGreaterThanOrEqual(99)
-  expect(durationMs).toBeLessThan(250)
+  expect(durationMs).toBeGreaterThanOrEqual(499)
+  expect(durationMs).toBeLessThan(3_000)
   const types = dns.queries.map(({ type }) => type).toSorted()
   expect(types).toEqual(['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'TXT'])
 })

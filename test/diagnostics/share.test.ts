@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { QUOTA_BYTES } from '../../src/accounts/own-data/quotas.ts'
-import { cleanUpSharedChecksJob } from '../../src/diagnostics/jobs.ts'
-import { readReceipt, writeReceipt } from '../../src/diagnostics/sharing/receipt.ts'
+import { QUOTA_BYTES } from '../../src/accounts/own-data/account-quotas.ts'
+import { readReceipt, writeReceipt } from '../../src/diagnostics/sharing/check-receipt.ts'
 import type { ResultWithReceipt } from '../../src/diagnostics/sharing/share-results.ts'
 import { openDatabase } from '../../src/store/database.ts'
+import { deleteExpired } from '../../src/store/retention.ts'
 import { startTestService, type TestService, type Person } from '../service.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
-import { jobContext } from '../jobs/context.ts'
 
 let dns: DnsServer
 let lists: Rbldnsd
@@ -159,7 +158,7 @@ describe('a shared result', () => {
         (row) => row.token,
       )
     const before = await kept()
-    await cleanUpSharedChecksJob({ db: database.db }).run({}, jobContext())
+    await deleteExpired(database.db, { table: 'shared_check', column: 'expires_at', days: 0 })
     expect(await kept()).toEqual(before.filter((each) => each !== token))
     await database.close()
   })

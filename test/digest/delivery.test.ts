@@ -4,11 +4,11 @@ import type { AlertsTestOptions, Person } from '../alerts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { removeEverybody } from '../people.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
-import { countIncidents } from '../../src/alerts/incidents/store.ts'
-import { insertMembership } from '../../src/accounts/workspaces/store.ts'
-import { deleteMembership } from '../../src/accounts/workspaces/members/store.ts'
-import { deliverDigest, findDueDigests } from '../../src/digest/delivery/deliver.ts'
-import { claimDigest, markHandedOver } from '../../src/digest/store.ts'
+import { countIncidents } from '../../src/alerts/incidents.sql.ts'
+import { insertMembership } from '../../src/accounts/workspaces/workspaces.sql.ts'
+import { deleteMembership } from '../../src/accounts/workspaces/members/members.sql.ts'
+import { deliverDigest, findDueDigests } from '../../src/digest/delivery/deliver-digest.ts'
+import { claimDigest, handOverDigest } from '../../src/digest/digest-subscriptions.sql.ts'
 import { createFiller, fillBusyWeek } from './fill.ts'
 import { startDigests, type DigestTest, type ShownDigest } from './module.ts'
 
@@ -234,7 +234,8 @@ describe('the members of a workspace', () => {
       role: 'owner',
     }).catch(() => {})
     await deleteMembership(database.db, alice.id, alice.id)
-    expect(claimed && (await markHandedOver(database.db, claimed))).toBe(false)
+    const handingOver = handOverDigest(database.db, [claimed as object])
+    await expect(handingOver).rejects.toThrow('Another sender has this message.')
   })
 
   it('get none at an unverified address, and the settings say why', async () => {
@@ -326,7 +327,7 @@ describe('several instances', () => {
   it('do not send one whose sender died after it handed it over: it is uncertain', async () => {
     await subscribe(alice)
     const claimed = await claimDigest(database.db, self(alice), new Date(DUE), 600)
-    expect(claimed && (await markHandedOver(database.db, claimed))).toBe(true)
+    await handOverDigest(database.db, [claimed as object])
     await portreeve.run('2026-11-23T08:11:00Z')
     expect(sink.mails).toEqual([])
     expect(await shown(alice)).toMatchObject({

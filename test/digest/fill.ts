@@ -4,7 +4,7 @@ import type { DB } from '../../src/store/tables.ts'
 const DAY_MS = 86_400_000
 
 /** Days as a shift from `now`: -3 is three days before it. */
-export const daysFrom = (now: string, days: number) => new Date(Date.parse(now) + days * DAY_MS)
+const daysFrom = (now: string, days: number) => new Date(Date.parse(now) + days * DAY_MS)
 const dayOf = (at: Date) => at.toISOString().slice(0, 10)
 
 export type HostOptions = {

@@ -1,24 +1,17 @@
-import { digestOfDelistings } from '../../src/delisting/digest/store.ts'
+import { digestOfDelistings } from '../../src/delisting/delisting-digest.sql.ts'
 import {
   deliverDigest,
   findDueDigests,
   type DeliveryDeps,
-} from '../../src/digest/delivery/deliver.ts'
+} from '../../src/digest/delivery/deliver-digest.ts'
 import { createDigestModule } from '../../src/digest/module.ts'
-import { digestOfDomains } from '../../src/domains/digest/store.ts'
+import { digestOfDomains } from '../../src/domains/domains-digest.sql.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
 import { SECRET_KEY, startAlertsContext, type AlertsTestOptions } from '../alerts/module.ts'
 
 export const READERS = { domains: digestOfDomains, delistings: digestOfDelistings }
 
 export type DigestTest = Awaited<ReturnType<typeof startDigests>>
-
-export type DigestSettings = {
-  frequency: string
-  weekday?: number
-  hour?: number
-  timeZone?: string
-}
 
 export type ShownDigest = {
   frequency: string

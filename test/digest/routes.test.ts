@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUnsubscribeToken, readUnsubscribeToken } from '../../src/digest/unsubscribe/token.ts'
+import { unsubscribeToken } from '../../src/digest/unsubscribe/unsubscribe-token.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
 import type { ShownDigest } from './module.ts'
@@ -64,7 +64,7 @@ describe('the settings of a digest', () => {
 
 describe('the link to unsubscribe', () => {
   const path = (person: Person) =>
-    `/digest/unsubscribe/${createUnsubscribeToken(SERVICE_KEY, { workspaceId: person.id, accountId: person.id })}`
+    `/digest/unsubscribe/${unsubscribeToken.create(SERVICE_KEY, { workspaceId: person.id, accountId: person.id })}`
   const oneClick = (url: string) =>
     portreeve.request(url, {
       method: 'POST',
@@ -95,8 +95,8 @@ describe('the link to unsubscribe', () => {
   })
   it('works after a rotation of the key, and with no other key', () => {
     const member = { workspaceId: alice.id, accountId: charlie.id }
-    const token = createUnsubscribeToken('old key', member)
-    expect(readUnsubscribeToken(['new key', 'old key'], token)).toEqual(member)
-    expect(readUnsubscribeToken(['new key'], token)).toBeNull()
+    const token = unsubscribeToken.create('old key', member)
+    expect(unsubscribeToken.read(['new key', 'old key'], token)).toMatchObject(member)
+    expect(unsubscribeToken.read(['new key'], token)).toBeNull()
   })
 })

@@ -4,7 +4,7 @@ import {
   nextOccurrence,
   periodOf,
   type Schedule,
-} from '../../src/digest/schedule/schedule.ts'
+} from '../../src/digest/digest-schedule.ts'
 
 const daily = (hour: number, timeZone: string): Schedule => ({
   frequency: 'daily',

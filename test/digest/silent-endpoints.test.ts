@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { composeDigestEmail } from '../../src/digest/delivery/email.ts'
+import { composeDigestEmail } from '../../src/digest/delivery/digest-email.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startDigests, type DigestTest } from './module.ts'
 

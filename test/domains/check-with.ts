@@ -34,11 +34,14 @@ export type Wish = {
   lists: { address: string; port: number }
   /** Milliseconds for a query of an address list, where these are slow. */
   listTimeoutMs?: number
+  /** The first of the address lists, where a thousand queries are too many for a slow machine. */
+  listCount?: number
   registrations?: RegistrationLookup
   allowPrivate?: PrivateTargets
   ports?: Partial<Record<ServiceName, number>>
   deadlineMs?: number
   reportEmail?: string
+  safePolicy?: 'quarantine' | 'reject'
   onLine?: (line: DomainLine) => void
   stop?: AbortSignal
 }
@@ -55,8 +58,9 @@ const FAR = new Date(Date.now() + 300 * 86_400_000)
 
 /** Checks a domain with these records and lists. Nothing listens on the ports without a wish. */
 export function checkWith(wish: Wish): Promise<DomainReport> {
-  const { listTimeoutMs } = wish
-  const blocklists = open(wish.lists, listTimeoutMs ? { timeoutMs: listTimeoutMs } : {})
+  const { listTimeoutMs, listCount } = wish
+  const opened = open(wish.lists, listTimeoutMs ? { timeoutMs: listTimeoutMs } : {})
+  const blocklists = { ...opened, lists: opened.lists.slice(0, listCount) }
   const deps: DomainDeps = {
     resolver: wish.resolver ?? mapResolver(wish.records, wish.failures),
     blocklists,
@@ -69,6 +73,7 @@ export function checkWith(wish: Wish): Promise<DomainReport> {
     log: createLog('silent'),
     ports: { smtp: 1, submission: 1, imaps: 1, https: 1, ...wish.ports },
     reportEmailOf: async () => wish.reportEmail ?? null,
+    safePolicyOf: async () => wish.safePolicy ?? null,
   }
   return checkDomain(
     wish.domain ?? 'example.com',

@@ -3,7 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { createLog } from '../../src/log.ts'
 import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
-import { daneLine } from '../../src/domains/lines/dane.ts'
+import { daneLine } from '../../src/domains/lines/dane-line.ts'
 import type { LineResult } from '../../src/domains/lines/line.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import { mapResolver } from '../resolver.ts'
@@ -11,7 +11,7 @@ import { makeAuthority, makeCertificate, type Certified } from '../servers/certi
 import type { Records } from '../servers/dns-records.ts'
 import { SCRIPTS, startTlsServer, type Script, type TcpServer } from '../servers/tls.ts'
 
-export const { root, intermediate } = makeAuthority()
+const { root, intermediate } = makeAuthority()
 const stranger = makeAuthority()
 export const HOST = 'mail.dane.test'
 

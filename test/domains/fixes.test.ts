@@ -28,12 +28,20 @@ const EXISTING: Records = {
   'example.com MX': ['10 mail.example.com'],
 }
 
-async function dmarcFixes(texts: string[], records: Records = {}, usesMail = true) {
+type Known = Partial<Pick<Parameters<typeof dmarcProposals>[0], 'reportEmail' | 'safePolicy'>>
+
+async function dmarcFixes(
+  texts: string[],
+  records: Records = {},
+  usesMail = true,
+  known: Known = {},
+) {
   const queries = queriesOf({ ...EXISTING, '_dmarc.example.com TXT': texts, ...records })
   const { dmarc: discovery, destinations } = await gatherDmarc(DOMAIN, queries)
   const about = { discovery, destinations, usesMail }
   const advice = adviceOnDmarc({ ...about, texts: [], registeredDomain: DOMAIN })
-  return composeFixes(dmarcProposals({ ...about, advice, reportEmail: null }))
+  const none = { reportEmail: null, safePolicy: null }
+  return composeFixes(dmarcProposals({ ...about, advice, ...none, ...known }))
 }
 
 async function spfFixes(texts: string[], records: Records = {}) {
@@ -72,7 +80,8 @@ describe('the fix of a DMARC record', () => {
   })
 
   it('raises a policy on trial to one on trial', async () => {
-    const fix = only(await dmarcFixes(['v=DMARC1; p=none; pct=10; rua=mailto:a@example.com']))
+    const text = 'v=DMARC1; p=none; pct=10; rua=mailto:a@example.com'
+    const fix = only(await dmarcFixes([text], {}, true, { safePolicy: 'quarantine' }))
     expect(fix.value).toBe('v=DMARC1; p=quarantine; pct=10; rua=mailto:a@example.com; t=y')
   })
 
@@ -89,8 +98,33 @@ describe('the fix of a DMARC record', () => {
     const first = only(await dmarcFixes(['v=DMARC1; p=none']))
     expect(first.value).toBe('v=DMARC1; p=none; rua=mailto:dmarc-reports@example.com')
     expect(first.caution).toMatch(/address that exists/)
-    const second = only(await dmarcFixes([first.value]))
-    expect(second.value).toBe('v=DMARC1; p=quarantine; rua=mailto:dmarc-reports@example.com')
+    // Without reports, nothing shows that a stricter policy is safe.
+    expect(await dmarcFixes([first.value])).toEqual([])
+    const known = { safePolicy: 'reject' } as const
+    const second = only(await dmarcFixes([first.value], {}, true, known))
+    expect(second.value).toBe('v=DMARC1; p=reject; rua=mailto:dmarc-reports@example.com')
+    expect(await dmarcFixes([second.value], {}, true, { safePolicy: 'quarantine' })).toEqual([])
+  })
+
+  it('adds the address of this installation to those that are there, and changes nothing else', async () => {
+    const known = { reportEmail: 'r1@reports.test' }
+    const text = 'v=DMARC1; p=none; pct=10; rua=mailto:a@example.com; x=1'
+    const fix = only(await dmarcFixes([text], {}, true, known))
+    expect(fix.value).toBe(
+      'v=DMARC1; p=none; pct=10; rua=mailto:a@example.com,mailto:r1@reports.test; x=1',
+    )
+    expect(fix.severity).toBe('suggestion')
+    const consent = { 'example.com._report._dmarc.reports.test TXT': ['v=DMARC1;'] }
+    expect(await dmarcFixes([fix.value], consent, true, known)).toEqual([])
+    const several = ['v=DMARC1; p=none; rua=mailto:a@example.com', 'v=DMARC1; p=reject']
+    expect(only(await dmarcFixes(several, {}, true, known)).value).toBe(
+      'v=DMARC1; p=reject; rua=mailto:a@example.com,mailto:r1@reports.test',
+    )
+    const first = only(await dmarcFixes([], {}, true, known))
+    expect(first).toMatchObject({
+      value: 'v=DMARC1; p=none; rua=mailto:r1@reports.test',
+      caution: null,
+    })
   })
 
   it('is one record in place of several, with the strictest policy and all report addresses', async () => {

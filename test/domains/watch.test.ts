@@ -2,8 +2,12 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DomainHistory, DomainReport, DomainSummary } from '../../src/domains/shapes.ts'
 import { compareRecords } from '../../src/domains/watch/records.ts'
-import { sweepDomains } from '../../src/domains/watch/jobs.ts'
-import { insertDomainEvents, listDomainEvents, listDue } from '../../src/domains/watch/store.ts'
+import { sweepDomains } from '../../src/domains/watch/watch-jobs.ts'
+import {
+  insertDomainEvents,
+  listDomainEvents,
+  listDue,
+} from '../../src/domains/watch/watched-domains.sql.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'

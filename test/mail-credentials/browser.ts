@@ -63,7 +63,7 @@ export async function signedInBrowser(
   }
 }
 
-export type ConsentState = {
+type ConsentState = {
   state: string
   problem: string | null
   credential: { id: string; account: string; state: string } | null

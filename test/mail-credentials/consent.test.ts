@@ -240,8 +240,6 @@ describe('an access token', () => {
       onProblem: async () => {},
       onClientRejected: async () => {},
       onClientAccepted: async () => {},
-      owner: { verify: async () => {}, accept: async () => ({ path: '/' }) },
-      onRenewed: async () => {},
     })
     const server = { host: '127.0.0.1', tlsVerify: true, user: 'alice' }
     return module.openTokens({ workspaceId: alice.id, credentialId }, server)

@@ -1,4 +1,4 @@
-import type { MigrateOptions } from '../../src/migration/engine/options.ts'
+import type { MigrateOptions } from '../../src/migration/engine/migration-options.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -407,7 +407,7 @@ describe('a migration between real servers', () => {
     const began = performance.now()
     const { stopped, state } = await migrate(here, { port: dovecot.port, user: 'nobody' })
     expect([state, stopped?.code]).toEqual(['failed', 'sign_in'])
-    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(performance.now() - began).toBeLessThan(20_000)
     expect((await migrate(here, { port: 1 })).stopped).toMatchObject({
       code: 'upstream_unreachable',
     })

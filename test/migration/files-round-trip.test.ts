@@ -11,13 +11,13 @@ import { findFolders } from '../../src/migration/files/find-folders.ts'
 import {
   EXPORT_FORMATS,
   type ExportFormat,
-} from '../../src/migration/files/formats/export-formats.ts'
+} from '../../src/migration/files/formats/mail-export-formats.ts'
 import type { LeftOut } from '../../src/migration/files/formats/found-message.ts'
 import { decodeLevel, encodeLevel } from '../../src/migration/files/formats/level-names.ts'
 import { openDestination } from '../../src/migration/files/open-destination.ts'
 import { openSource } from '../../src/migration/files/open-source.ts'
 import { openStoreSession } from '../../src/migration/files/server/serve-store.ts'
-import type { MailStore, StoreFolder } from '../../src/migration/files/store.ts'
+import type { MailStore, StoreFolder } from '../../src/migration/files/mail-files.sql.ts'
 import { waitTimes } from './run.ts'
 
 let folder: string

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { contentFingerprint, messageIdOf } from '../../src/migration/engine/identify/fingerprint.ts'
+import {
+  contentFingerprint,
+  messageIdOf,
+} from '../../src/migration/engine/identify/message-fingerprint.ts'
 
 const message = (body: string) => Buffer.from(`From: a@b\r\nSubject: x\r\n\r\n${body}`)
 

@@ -1,5 +1,5 @@
 import { startImapMailboxFake, type FakeMailboxOptions } from '../servers/imap-mailbox-fake.ts'
-import type { MigrateOptions } from '../../src/migration/engine/options.ts'
+import type { MigrateOptions } from '../../src/migration/engine/migration-options.ts'
 import { migrate, waitTimes, type Run } from './run.ts'
 
 /** The fake stores at once, so that nothing has to be waited for. */

@@ -19,7 +19,7 @@ import { fillWithCrlf, moduleMemory } from '../../src/migration/files/formats/ba
 import type { FoundMessage } from '../../src/migration/files/formats/found-message.ts'
 import { readLabels } from '../../src/migration/files/formats/gmail-labels.ts'
 import { isMbox } from '../../src/migration/files/formats/from-line.ts'
-import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox.ts'
+import { dateInFromLine, readMbox } from '../../src/migration/files/formats/mbox-read.ts'
 import { MEMORY_PARTS } from '../../src/migration/files/formats/memory-parts.ts'
 import { assemble, MODULE_FILE } from '../../scripts/wasm.ts'
 import { openSource } from '../../src/migration/files/open-source.ts'

@@ -6,8 +6,8 @@ import { fetchMetadata } from '../../src/net/imap/fetch/fetch-metadata.ts'
 import { listFolders } from '../../src/net/imap/folders/list-folders.ts'
 import { select } from '../../src/net/imap/folders/mailbox.ts'
 import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
-import { signIn, type Session } from '../../src/net/imap/connection/session.ts'
-import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
+import { signIn, type Session } from '../../src/net/imap/connection/imap-session.ts'
+import type { SignIn } from '../../src/net/imap/connection/imap-sign-in.ts'
 
 /** A message with the parts that a test needs; the others have defaults. */
 export type Letter = { body?: string | Buffer; flags?: string[]; date?: string }

@@ -1,29 +1,29 @@
 import { addAccount, passwordOf } from '../people.ts'
-import { createIdentify } from '../../src/accounts/tokens/identify.ts'
-import { createAuth } from '../../src/accounts/sign-in/auth.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { createIdentify } from '../../src/accounts/tokens/identify-token.ts'
+import { createAuth } from '../../src/accounts/sign-in/better-auth-loader.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
 import { createEventStreams } from '../../src/http/events/event-streams.ts'
 import { addRoutes } from '../../src/http/scopes.ts'
-import { createServer, type App } from '../../src/http/server.ts'
+import { createServer, type App } from '../../src/http/http-server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { createLog } from '../../src/log.ts'
 import { createMailCredentialsModule } from '../../src/mail-credentials/module.ts'
 import { batchRoutes } from '../../src/migration/batches/routes.ts'
-import { batchSchedulerJob } from '../../src/migration/batches/scheduler.ts'
-import { migrationJob } from '../../src/migration/jobs.ts'
+import { batchSchedulerJob } from '../../src/migration/batches/batch-scheduler.ts'
+import { migrationJob } from '../../src/migration/migration-jobs.ts'
 import type { SlotLimits } from '../../src/migration/limits.ts'
 import { migrationRoutes } from '../../src/migration/routes.ts'
-import { syncJob } from '../../src/migration/sync/job.ts'
+import { syncJob } from '../../src/migration/sync/sync-job.ts'
 import { syncRoutes } from '../../src/migration/sync/routes.ts'
-import { deriveKey } from '../../src/accounts/keys.ts'
+import { deriveKey } from '../../src/derive-key.ts'
 import { PROOF_KEY } from '../../src/migration/module.ts'
-import { cutoverJob } from '../../src/migration/cutover/job.ts'
+import { cutoverJob } from '../../src/migration/cutover/cutover-job.ts'
 import { cutoverRoutes } from '../../src/migration/cutover/routes.ts'
-import { proofJob } from '../../src/migration/proof/job.ts'
+import { proofJob } from '../../src/migration/proof/proof-job.ts'
 import { proofKeyRoute, proofRoutes } from '../../src/migration/proof/routes.ts'
 import { createProofKey } from '../../src/migration/proof/signed-file.ts'
 import { createResolver } from '../../src/net/dns.ts'
@@ -31,7 +31,7 @@ import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 import { listenForTests } from '../scaled/instances.ts'
 
-export const SECRET_KEY = 'the secret key of the tests of migrations'
+const SECRET_KEY = 'the secret key of the tests of migrations'
 
 export type Person = { id: string; token: string }
 export type MigrationTest = Awaited<ReturnType<typeof startMigrations>>
@@ -78,8 +78,6 @@ export async function startMigrations(
     onProblem: async () => {},
     onClientRejected: async () => {},
     onClientAccepted: async () => {},
-    owner: { verify: async () => {}, accept: async () => ({ path: '/' }) },
-    onRenewed: async () => {},
   })
   const deps = { ...net, db, secretKey: SECRET_KEY, openTokens: credentials.openTokens }
   const job = migrationJob({

@@ -1,7 +1,12 @@
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRowJournal } from '../../src/migration/run/row-journal.ts'
-import { claimMigration, markAlive, markReleased, type Run } from '../../src/migration/run/store.ts'
+import {
+  claimMigration,
+  markAlive,
+  markReleased,
+  type Run,
+} from '../../src/migration/run/migration-runs.sql.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startMigrations, type MigrationTest, type Person } from './module.ts'
 import { NO_PROGRESS, storeMigration } from './stored.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { decryptPasswords } from '../../src/migration/batches/passwords.ts'
-import { listAbandoned } from '../../src/migration/consent/store.ts'
+import { listAbandoned } from '../../src/migration/consent/migration-consents.sql.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { BASE_URL, CALLBACK } from '../mail-credentials/browser.ts'
 import { startDovecot } from '../servers/dovecot.ts'

@@ -661,7 +661,7 @@ describe('migrations over HTTP', () => {
       expect(Buffer.from(first as Uint8Array).toString()).toContain('event: migration')
       // Until it ends.
       while (!(await reader.read()).done);
-      expect(performance.now() - began).toBeLessThan(3_000)
+      expect(performance.now() - began).toBeLessThan(15_000)
       await portreeve().stop()
       instances[0] = await startMigrations(fresh.url)
     },

@@ -1,4 +1,4 @@
-import type { MigrateOptions } from '../../src/migration/engine/options.ts'
+import type { MigrateOptions } from '../../src/migration/engine/migration-options.ts'
 import { createLog } from '../../src/log.ts'
 import type { CopyFailure, Journal } from '../../src/migration/engine/journal/journal.ts'
 import { createMemoryJournal } from '../../src/migration/engine/journal/memory-journal.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { createRate, progressOf } from '../../src/migration/engine/progress/progress.ts'
-import { insertMigration } from '../../src/migration/store.ts'
+import { insertMigration } from '../../src/migration/migrations.sql.ts'
 import type { DB } from '../../src/store/tables.ts'
 
 /** The progress of a migration of one folder that has not begun. */

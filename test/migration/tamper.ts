@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { listen, type Listening } from '../servers/listen.ts'
 
 /** What a test may do with a piece of what passes: a command, or a part of one. */
-export type Hands = {
+type Hands = {
   /** Ends the connection after what was answered; the piece is not passed on. */
   cut: () => void
   /** Says something to the client in the server's place; the piece is not passed on. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { deleteFact, saveFact } from '../../src/monitoring/facts/store.ts'
+import { deleteFact, saveFact } from '../../src/monitoring/facts/host-facts.sql.ts'
 import { until } from '../alerts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'

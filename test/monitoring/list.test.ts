@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { saveFact } from '../../src/monitoring/facts/store.ts'
+import { saveFact } from '../../src/monitoring/facts/host-facts.sql.ts'
 import { DAY_MS } from '../../src/time.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startLists } from '../servers/blacklists.ts'

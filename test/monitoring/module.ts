@@ -16,7 +16,7 @@ import { AT_ONCE, SECRET_KEY, startAlertsContext, until } from '../alerts/module
 import { catalogue, open as openLists } from '../servers/blacklists.ts'
 
 /** Intervals of milliseconds in place of minutes and hours. */
-export const FAST: CheckIntervals = {
+const FAST: CheckIntervals = {
   importantListsMs: 300,
   allListsMs: 600,
   certificatesAndRecordsMs: 300,

@@ -18,8 +18,8 @@ import { listAllBases, listChains, listSegments } from '../../src/store/archive/
 import { openFolderStore } from '../../src/store/archive/folder-store.ts'
 import type { ObjectStore } from '../../src/store/archive/object-store.ts'
 import { restoreMoment } from '../../src/store/archive/restore-moment.ts'
-import { readStatus } from '../../src/store/archive/status.ts'
-import { runDrill } from '../../src/store/archive/verify.ts'
+import { readStatus } from '../../src/store/archive/archive-status.ts'
+import { runDrill } from '../../src/store/archive/verify-backup.ts'
 import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
 
 const log = createLog('silent')

@@ -22,7 +22,7 @@ import { reachEmbedded, startEmbedded, type Embedded } from '../../src/store/emb
 import { findBinaries, findPackage } from '../../src/store/embedded/binaries.ts'
 import { prepareFolder } from '../../src/store/embedded/folder.ts'
 import { processesOf } from '../../src/store/embedded/leftovers.ts'
-import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
+import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/database-user.ts'
 import { initdbsOf } from './initdbs.ts'
 
 const log = createLog('silent')

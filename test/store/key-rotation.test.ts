@@ -160,6 +160,7 @@ describe('a new SECRET_KEY', () => {
     ]
     expect(rows.map(({ place }) => place)).toEqual([
       ...known,
+      'webhook_destination.sealed',
       'webhook_endpoint.response_secret',
       'webhook_endpoint.signature_secret',
     ])

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrate-schema.ts'
 
 export const MIGRATIONS = 'src/store/migrations'
 

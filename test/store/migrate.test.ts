@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ADVISORY_LOCKS } from '../../src/store/advisory-locks.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrate-schema.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
 import { KINDS, startPostgres } from '../servers/postgres.ts'
 
@@ -65,9 +65,14 @@ create index concurrently one_id on one (id);`
     const locks = `select pid from pg_locks where locktype = 'advisory' and granted`
     await expect.poll(async () => (await fresh.pool.query(locks)).rows).toHaveLength(1)
     const theirs = await fresh.pool.connect()
-    await theirs.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.schemaMigration])
-    // It finds nothing to do, and ends its session.
-    theirs.release(true)
+    // PostgreSQL ends the statement that looks for deadlocks first: that of the migration.
+    await theirs.query(`set deadlock_timeout = '10min'`)
+    try {
+      await theirs.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.schemaMigration])
+    } finally {
+      // It finds nothing to do, and ends its session.
+      theirs.release(true)
+    }
     expect(await migrating).toEqual(['0001_first', '0002_slow', '0003_index'])
   })
 

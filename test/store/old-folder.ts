@@ -7,8 +7,8 @@ import { openDatabase } from '../../src/store/database.ts'
 import { findOlderBinaries } from '../../src/store/embedded/binaries.ts'
 import { serverAddressOf } from '../../src/store/embedded/connection.ts'
 import { DATABASE, end, launch, ROLE } from '../../src/store/embedded/launch.ts'
-import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/database-user.ts'
+import { migrate } from '../../src/store/migrate-schema.ts'
 import { fillEveryTable } from './old-rows.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { MailboxProof } from '../../src/migration/proof/document.ts'
+import type { MailboxProof } from '../../src/migration/proof/proof-document.ts'
 
 const ANSWER = `'{"status": "listed", "at": "2026-01-01T00:00:00.000Z", "codes": [], "meanings": [], "reason": null,
   "detail": null, "health": "healthy"}'`
@@ -53,6 +53,7 @@ export const PRESENTABLE = [
   `update migration_proof set document = '${JSON.stringify(PROOF)}'`,
   `update migration_cutover set dns = null`,
   `update batch_mailbox set state = 'done', migration_id = (select id from migration limit 1)`,
+  `update mail_test_mail set findings = '[]', engines = '[]', background = '[]', connection = null, transcript = null`,
   `update mail_credential set provider = 'google'`,
   `update monitored_event set kind = 'blacklist'`,
   `update alert_rule set quiet_hours = null, escalation = null`,

@@ -1,32 +1,36 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeRole, removeMember } from '../../src/accounts/workspaces/members/members.ts'
-import { insertMembership, insertWorkspace } from '../../src/accounts/workspaces/store.ts'
+import { insertMembership, insertWorkspace } from '../../src/accounts/workspaces/workspaces.sql.ts'
 import { removeAccount, setPlan } from '../../src/accounts/accounts.ts'
 import { createAuditWriter } from '../../src/accounts/audit/writer.ts'
-import { scarcerOf } from '../../src/accounts/own-data/quotas.ts'
-import { claimRelay } from '../../src/abuse/relays/store.ts'
-import { countMails as countAbuseMails } from '../../src/abuse/abuse-mails/store.ts'
-import { listDue as listDueMessages } from '../../src/alerts/delivery/due/store.ts'
-import { listDueEscalations } from '../../src/alerts/rules/escalation/store.ts'
+import { scarcerOf } from '../../src/accounts/own-data/account-quotas.ts'
+import { claimRelay } from '../../src/exchange/relays/relays.sql.ts'
+import { countMails as countAbuseMails } from '../../src/exchange/abuse-mails/abuse-mails.sql.ts'
+import { listDue as listDueMessages } from '../../src/alerts/delivery/due-messages.sql.ts'
+import { listDueEscalations } from '../../src/alerts/rules/escalation/escalation.sql.ts'
 import type { Plan } from '../../src/config.ts'
-import { countMails as countDelistingMails } from '../../src/delisting/requests/store.ts'
-import { lockSharing } from '../../src/diagnostics/store.ts'
-import { listDueDigests } from '../../src/digest/store.ts'
+import { countMails as countDelistingMails } from '../../src/delisting/requests/delisting-requests.sql.ts'
+import { lockSharing } from '../../src/diagnostics/shared-checks.sql.ts'
+import { listDueDigests } from '../../src/digest/digest-subscriptions.sql.ts'
 import { scopesOf } from '../../src/dmarc/usage/admission.ts'
-import { requireFileStorage } from '../../src/dmarc/storage/quota.ts'
+import { requireFileStorage } from '../../src/dmarc/storage/report-quota.ts'
 import {
   claimDueChecks,
   listDue as listDueRecords,
   listIncomplete,
   saveWatched,
-} from '../../src/domains/watch/store.ts'
+} from '../../src/domains/watch/watched-domains.sql.ts'
 import { createLoad } from '../../src/migration/batches/schedule/load.ts'
-import type { Candidate } from '../../src/migration/batches/schedule/store.ts'
-import { countThisMonth, findMigration, insertMigration } from '../../src/migration/store.ts'
-import { monthsOf, noProgress } from '../../src/migration/submit.ts'
+import type { Candidate } from '../../src/migration/batches/schedule/batch-schedule.sql.ts'
+import {
+  countThisMonth,
+  findMigration,
+  insertMigration,
+} from '../../src/migration/migrations.sql.ts'
+import { monthsOf, noProgress } from '../../src/migration/submit-migration.ts'
 import { createLog } from '../../src/log.ts'
-import { claimDue } from '../../src/monitoring/checks/store.ts'
+import { claimDue } from '../../src/monitoring/checks/host-checks.sql.ts'
 import { findResponsible } from '../../src/store/responsible.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { addAccount, passwordOf, removeEverybody } from '../people.ts'

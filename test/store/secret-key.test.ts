@@ -5,7 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { ENCRYPTED_COLUMNS } from '../../src/encrypted-columns.ts'
 import { encrypt } from '../../src/store/encryption.ts'
-import { findKeyProblem, openSecretKey, readSecretKey } from '../../src/store/secret-key.ts'
+import {
+  checkKeyAt,
+  findKeyProblem,
+  openSecretKey,
+  readSecretKey,
+} from '../../src/store/secret-key.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { runInProcess, runPortreeve } from '../cli/command.ts'
 import { freePort } from '../free-port.ts'
@@ -89,7 +94,10 @@ describe('the secret key', () => {
     await pool.query(relay, [id, encrypt('needs', KEY, `relay/${id}`)])
     await expect(open({ SECRET_KEY: OTHER })).rejects.toThrow(/^SECRET_KEY is not the key/)
     await expect(open({})).rejects.toThrow('is missing')
+    const right = { SECRET_KEY: KEY, SECRET_KEY_PREVIOUS: undefined, DATA_DIR }
+    expect(await checkKeyAt(database.url, right)).toEqual({ problem: null, isTested: false })
     expect(await open({ SECRET_KEY: KEY })).toBe(KEY)
+    expect(await checkKeyAt(database.url, right)).toEqual({ problem: null, isTested: true })
     // The check value decides from now on.
     await pool.query('delete from relay')
     const config = { SECRET_KEY: OTHER, SECRET_KEY_PREVIOUS: undefined, DATA_DIR }
@@ -120,7 +128,7 @@ describe('portreeve with another key', () => {
     expect([refused.code, refused.err]).toEqual([
       1,
       expect.stringMatching(
-        /^Error: SECRET_KEY is not the key .* \S+operations\.html#a-lost-key\.\n$/,
+        /^Error: SECRET_KEY is not the key .* \S+secret-key\.html#a-lost-key\.\n$/,
       ),
     ])
     const { out } = await runInProcess(['doctor'], { ...env, DNS_SERVERS: '127.0.0.1:1' })

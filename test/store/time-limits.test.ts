@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import type { FastifyError } from 'fastify'
-import { toFault } from '../../src/http/errors.ts'
+import { toFault } from '../../src/http/error-answers.ts'
 import {
   isDatabaseTimeout,
   isUnavailable,

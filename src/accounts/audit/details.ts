@@ -9,7 +9,7 @@ const MAX_FIELDS = 40
 const FIELD_NAME = /^[A-Za-z]\w{0,39}$/
 
 /** Replaces a value that may be secret. */
-export const HIDDEN = '…'
+const HIDDEN = '…'
 
 const SECRET_FIELDS = new Set(['password', 'token', 'secret'])
 

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { paginationOf, responses, sliceOf, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { paginationOf, responses, sliceOf, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { Db } from '../../store/database.ts'
 import { AuditPage, AuditQuery } from '../shapes.ts'
-import { countAuditEntries, listAuditEntries } from './store.ts'
+import { countAuditEntries, listAuditEntries } from './audit-log.sql.ts'
 
 /** A text is searched in all entries. */
 const limit = ({ query }: FastifyRequest) => ((query as { q?: string }).q ? 'searches' : null)
@@ -56,9 +56,9 @@ export function workspaceAuditRoute(app: App, { db }: { db: Db }): void {
 async function readPage(
   db: Db,
   workspaceId: string | null,
-  { q: text, ...page }: Static<typeof AuditQuery>,
+  { q: text, actor, ...page }: Static<typeof AuditQuery>,
 ) {
-  const filter = { workspaceId, text }
+  const filter = { workspaceId, text, actor }
   const [entries, total] = await Promise.all([
     listAuditEntries(db, filter, sliceOf(page)),
     countAuditEntries(db, filter),

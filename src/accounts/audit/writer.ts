@@ -3,7 +3,7 @@ import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { HOUR_MS, MINUTE_MS } from '../../time.ts'
 import { createRecentEntries } from '../../recent-entries.ts'
-import { insertAuditEntries, type AuditEntry } from './store.ts'
+import { insertAuditEntries, type AuditEntry } from './audit-log.sql.ts'
 
 /** Entries of one statement. */
 const MAX_BATCH_ENTRIES = 200

@@ -64,7 +64,7 @@ export function createMembershipMails({
         text: textOf([
           `${by.email} invites you to the workspace “${name}” on Portreeve at ${baseUrl}, with the role “${role}”.`,
           `Open this link within 7 days to accept or ignore the invitation:\n${url}`,
-          `You need an account with the address ${email}.`,
+          `If ${email} has no account yet, you can create it on that page.`,
           'If you don’t know the sender, ignore this email. Nothing changes until you accept.',
         ]),
       })

@@ -5,24 +5,24 @@ import { Fault, messageOf } from '../../errors.ts'
 import { basePathOf } from '../../setting-values.ts'
 import { callerOf, requireFreshSession } from '../../http/auth.ts'
 import { cookieIn, cookieLine, cookieNameOf } from '../../http/cookies.ts'
-import { Done, responses, Success } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { MINUTE_SECONDS } from '../../time.ts'
 import { openSealed, sealUntil } from '../secrets/sealed.ts'
 import { openSession, originOf, type OpenSessionDeps } from '../sign-in/open-session.ts'
-import { findPasswordHash } from '../store.ts'
-import { claimSecret } from '../secrets/store.ts'
-import { listPasskeys } from '../passkeys/store.ts'
-import { CALLBACK_PATH, type Checks, type OidcProvider } from './provider.ts'
+import { findPasswordHash } from '../accounts.sql.ts'
+import { claimSecret } from '../secrets/secrets.sql.ts'
+import { listPasskeys } from '../passkeys/passkeys.sql.ts'
+import { CALLBACK_PATH, type Checks, type OidcProvider } from './oidc-provider.ts'
 import {
   linkIdentity,
   OidcError,
   resolveIdentity,
   type OidcErrorCode,
   type OidcSignInDeps,
-} from './sign-in.ts'
-import { deleteIdentity } from './store.ts'
+} from './oidc-sign-in.ts'
+import { deleteIdentity } from './oidc-identities.sql.ts'
 
 export type OidcRoutesDeps = OpenSessionDeps &
   Omit<OidcSignInDeps, 'providerId'> & { provider: OidcProvider | null; secretKey: string }

@@ -7,8 +7,8 @@ import {
   requireFreshSession,
   requireSession,
 } from '../../http/auth.ts'
-import { responses, responsesAs, Done, nameComponents } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, responsesAs, Done, nameComponents } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { readOwned, type OwnedBy } from '../../store/owned.ts'
 import type { DB } from '../../store/tables.ts'
 import { removeAccount } from '../accounts.ts'
@@ -16,8 +16,8 @@ import type { ExportFiles } from './export-files.ts'
 import { requireOwnPassword } from '../sign-in/reauthentication.ts'
 import type { PasswordThrottle } from '../sign-in/password-throttle.ts'
 import { OwnPassword } from '../shapes.ts'
-import { findPasswordHash } from '../store.ts'
-import { listSoleWorkspaces } from '../workspaces/store.ts'
+import { findPasswordHash } from '../accounts.sql.ts'
+import { listSoleWorkspaces } from '../workspaces/workspaces.sql.ts'
 
 export const OwnedRow = Type.Object({
   table: Type.String(),

@@ -1,17 +1,15 @@
 import type { Plan } from '../../config.ts'
 import { callerOf } from '../../http/auth.ts'
-import { responses, paginationOf, sliceOf, Success } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, paginationOf, sliceOf, Success } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { Db } from '../../store/database.ts'
 import { listAnsweredFor, listLargestPlans } from '../../store/responsible.ts'
-import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, scarcerOf, type Quota } from './quotas.ts'
+import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, scarcerOf, type Quota } from './account-quotas.ts'
 import { AccountQuery, AccountUsagePage, Usage } from '../shapes.ts'
-import { countAccounts, listAccounts } from '../store.ts'
+import { countAccounts, listAccounts } from '../accounts.sql.ts'
 
 /** Reads the bytes that workspaces store of one kind; those that store nothing may be missing. */
-export type UsageReader = (
-  workspaceIds: string[],
-) => Promise<{ workspaceId: string; bytes: number }[]>
+type UsageReader = (workspaceIds: string[]) => Promise<{ workspaceId: string; bytes: number }[]>
 
 export type UsageReaders = Record<Quota, UsageReader>
 

@@ -11,7 +11,7 @@ import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { openSealed, sealUntil } from '../secrets/sealed.ts'
-import { claimSecret } from '../secrets/store.ts'
+import { claimSecret } from '../secrets/secrets.sql.ts'
 import {
   findPasskey,
   insertPasskey,
@@ -20,7 +20,7 @@ import {
   markPasskeyUsed,
   type PasskeyCredential,
   type PasskeyRow,
-} from './store.ts'
+} from './passkeys.sql.ts'
 
 const CHALLENGE_LIFETIME_MS = 5 * MINUTE_MS
 const MAX_PASSKEYS = 20

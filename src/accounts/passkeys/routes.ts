@@ -3,15 +3,15 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf, requireFreshSession, requireSession } from '../../http/auth.ts'
-import { Done, responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AccountEvent } from '../mail/notices.ts'
 import { openSession, originOf, type OpenSessionDeps } from '../sign-in/open-session.ts'
 import type { Passkeys } from './passkeys.ts'
 import { NewPasskey, Passkey, PasskeyAnswer, PasskeyChange, PasskeyOptions } from './shapes.ts'
-import { deletePasskey, renamePasskey } from './store.ts'
+import { deletePasskey, renamePasskey } from './passkeys.sql.ts'
 
 export type PasskeyRoutesDeps = OpenSessionDeps & { db: Kysely<DB>; passkeys: Passkeys }
 

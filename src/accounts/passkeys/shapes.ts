@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { LABEL_LENGTH } from '../shapes.ts'
 

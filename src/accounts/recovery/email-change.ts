@@ -10,8 +10,8 @@ import type { AccountMailer } from '../mail/mailer.ts'
 import type { AccountNotices, Origin } from '../mail/notices.ts'
 import { openSealed, sealUntil } from '../secrets/sealed.ts'
 import { subjects, type PasswordThrottle } from '../sign-in/password-throttle.ts'
-import { findAccountByEmail, updateEmail } from '../store.ts'
-import { claimSecret } from '../secrets/store.ts'
+import { findAccountByEmail, updateEmail } from '../accounts.sql.ts'
+import { claimSecret } from '../secrets/secrets.sql.ts'
 
 const CODE_LIFETIME_MS = 30 * MINUTE_MS
 const CONTEXT = 'email change'

@@ -10,7 +10,7 @@ import { withRoundedDuration } from '../constant-time.ts'
 import type { AccountMailer } from '../mail/mailer.ts'
 import type { AccountNotices, Origin } from '../mail/notices.ts'
 import { openSealed, sealUntil } from '../secrets/sealed.ts'
-import { findAccountByEmail, findPasswordHash, type AccountRow } from '../store.ts'
+import { findAccountByEmail, findPasswordHash, type AccountRow } from '../accounts.sql.ts'
 
 const LINK_LIFETIME_MS = 30 * MINUTE_MS
 const CONTEXT = 'password reset'
@@ -33,7 +33,7 @@ export type ResetLinkOptions = { db: Db; secretKey: string; baseUrl: string }
  * password, so that any change of the password makes it invalid; nothing is stored.
  * @throws Fault `not_found`
  */
-export async function createResetLink(
+async function createResetLink(
   { db, secretKey, baseUrl }: ResetLinkOptions,
   account: Pick<AccountRow, 'id' | 'email'>,
 ): Promise<string> {

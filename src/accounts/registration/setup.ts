@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
-import { deriveKey } from '../keys.ts'
-import { findInstallation, hasAccounts } from '../store.ts'
+import { deriveKey } from '../../derive-key.ts'
+import { findInstallation, hasAccounts } from '../accounts.sql.ts'
 
 type SetupOptions = { db: Db; secretKey: string }
 

@@ -7,7 +7,12 @@ import { prepareAccount } from '../accounts.ts'
 import { withRoundedDuration } from '../constant-time.ts'
 import type { AccountMailer } from '../mail/mailer.ts'
 import { openSealed, sealUntil } from '../secrets/sealed.ts'
-import { findAccountByEmail, insertAccount, type AccountRow, type NewAccount } from '../store.ts'
+import {
+  findAccountByEmail,
+  insertAccount,
+  type AccountRow,
+  type NewAccount,
+} from '../accounts.sql.ts'
 import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from '../../time.ts'
 
 const LINK_LIFETIME_MS = DAY_MS

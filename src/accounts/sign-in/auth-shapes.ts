@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Failure, nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { Failure, nameComponents, Nullable, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { SIGN_IN_METHODS } from '../../http/auth.ts'
 import { PlanName } from '../shapes.ts'
 

@@ -7,7 +7,7 @@ import { CLIENT_HEADER, isSignUpOpen, ownOrigins, type AuthOptions } from './aut
 import { hashPassword, verifyPassword } from './password-hash.ts'
 import { NAME_LENGTH, PASSWORD_LENGTH } from '../shapes.ts'
 import type { SignUp } from '../registration/sign-up.ts'
-import { keyVersion } from '../two-factor/encryption.ts'
+import { keyVersion } from '../two-factor/auth-encryption.ts'
 import { sessionPlugin } from './session-plugin.ts'
 import { COOKIE_PREFIX, cookiePathOf, namePrefixOf } from '../../http/cookies.ts'
 import { isShownName } from '../../http/shown-name.ts'

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import { isProgram } from '../../http/auth.ts'
 import { CLIENT_HEADER } from './auth-settings.ts'
-import type { Auth } from './auth.ts'
+import type { Auth } from './better-auth-loader.ts'
 
 /** The request's headers for `fetch`, with the client address as seen through trusted proxies. */
 export function fetchHeaders(request: FastifyRequest): Headers {

@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import { callerOf, requireSession } from '../../http/auth.ts'
-import { responses, Success } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, Success } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { DB } from '../../store/tables.ts'
-import { hasIdentity } from '../oidc/store.ts'
-import { listPasskeys } from '../passkeys/store.ts'
+import { hasIdentity } from '../oidc/oidc-identities.sql.ts'
+import { listPasskeys } from '../passkeys/passkeys.sql.ts'
 import { SignInMethods } from '../shapes.ts'
-import { findPasswordHash } from '../store.ts'
-import { hasAuthenticator } from '../two-factor/store.ts'
+import { findPasswordHash } from '../accounts.sql.ts'
+import { hasAuthenticator } from '../two-factor/two-factor.sql.ts'
 
 export type MethodsRouteDeps = { db: Kysely<DB>; provider: { id: string } | null }
 

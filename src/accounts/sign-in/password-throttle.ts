@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { retryText } from '../../http/limits/retry-text.ts'
 import type { DB } from '../../store/tables.ts'
-import { clearAttempts, findBlockEnd, releaseAttempt, reserveAttempt } from '../attempts/store.ts'
-import { deriveKey } from '../keys.ts'
+import { clearAttempts, findBlockEnd, releaseAttempt, reserveAttempt } from '../attempts.sql.ts'
+import { deriveKey } from '../../derive-key.ts'
 import { HOUR_SECONDS } from '../../time.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import { MINUTE_MS } from '../../time.ts'
-import { markTokensUsed } from './store.ts'
+import { markTokensUsed } from './api-tokens.sql.ts'
 
 /** Minimum time between two writes for one token. */
 const MIN_WRITE_INTERVAL_MS = MINUTE_MS

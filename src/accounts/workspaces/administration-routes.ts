@@ -1,11 +1,22 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
-import { PageQuery, paginationOf, responses, sliceOf, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import {
+  PageQuery,
+  paginationOf,
+  responses,
+  sliceOf,
+  Success,
+  Uuid,
+} from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { DB } from '../../store/tables.ts'
 import { readQuotas, type UsageReaders } from '../own-data/usage-routes.ts'
 import { InstalledWorkspace, InstalledWorkspacePage, WorkspacePlanChange } from './shapes.ts'
-import { countWorkspaces, listInstalledWorkspaces, type InstalledWorkspaceRow } from './store.ts'
+import {
+  countWorkspaces,
+  listInstalledWorkspaces,
+  type InstalledWorkspaceRow,
+} from './workspaces.sql.ts'
 import { setWorkspacePlan } from './workspaces.ts'
 
 /** `/api/v1/accounts/workspaces`: all workspaces, for administrators of the installation. */

@@ -9,7 +9,7 @@ import { deleteOwnedRows } from '../../store/owned.ts'
 import type { DB } from '../../store/tables.ts'
 import { MINUTE_MS } from '../../time.ts'
 import { notifyWorkspaceChange } from './workspace-changes.ts'
-import { deleteWorkspaces, listExpiredWorkspaces } from './store.ts'
+import { deleteWorkspaces, listExpiredWorkspaces } from './workspaces.sql.ts'
 
 /** Beyond the end of the period: a transaction that restores a workspace may still be running. */
 const MARGIN_MS = 5 * MINUTE_MS

@@ -1,6 +1,6 @@
 import { callerOf, requireFreshSession } from '../../http/auth.ts'
-import { responsesAs, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responsesAs, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { Type } from 'typebox'
 import { OwnedRow, sendExport, type OwnDataDeps } from '../own-data/own-data-routes.ts'
 

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { callerOf, requireFreshSession, requireSession, type Caller } from '../../http/auth.ts'
-import { Done, responses, Success, Timestamp, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success, Timestamp, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { DB } from '../../store/tables.ts'
 import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion } from './shapes.ts'
-import { findWorkspaceOf, listWorkspaces, type WorkspaceRow } from './store.ts'
-import { auditInWorkspace } from '../audit/record.ts'
+import { findWorkspaceOf, listWorkspaces, type WorkspaceRow } from './workspaces.sql.ts'
+import { auditInWorkspace } from '../audit/record-change.ts'
 import {
   createWorkspace,
   deleteWorkspace,

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { ROLES } from '../../http/access.ts'
-import { nameComponents, Nullable, Pagination, Timestamp, Uuid } from '../../http/schema.ts'
+import { nameComponents, Nullable, Pagination, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { SHOWN_NAME_NOT_BLANK } from '../../http/shown-name.ts'
-import { Email, Name, NAME_LENGTH, PlanName, QuotaUsage } from '../shapes.ts'
+import { Account, Email, Name, NAME_LENGTH, PlanName, QuotaUsage } from '../shapes.ts'
 
 const EXAMPLE = {
   id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
@@ -26,13 +26,13 @@ const INVITATION = {
 }
 
 /** Not blank: a list of workspaces shows nothing else of them. */
-export const WorkspaceName = Type.String({
+const WorkspaceName = Type.String({
   ...Name,
   pattern: SHOWN_NAME_NOT_BLANK,
   minLength: 1,
   maxLength: NAME_LENGTH,
 })
-export const RoleName = Type.Enum([...ROLES])
+const RoleName = Type.Enum([...ROLES])
 
 /** A workspace of the caller. */
 export const Workspace = Type.Object(
@@ -131,6 +131,19 @@ export const InvitationToken = Type.Object({
     maxLength: 200,
     description: 'The part of the invitation URL after the #.',
   }),
+})
+
+/** The person who creates an account by an invitation to their address. */
+export const InvitationSignUp = Type.Object({
+  ...InvitationToken.properties,
+  name: Type.String({ maxLength: 200 }),
+  password: Type.String({ maxLength: 1_000 }),
+})
+
+/** The account that an invitation created. */
+export const InvitedAccount = Type.Object({
+  ...Account.properties,
+  workspaceId: { ...Uuid, description: 'The workspace of the invitation.' } as typeof Uuid,
 })
 
 /** What an invitation offers, before it is accepted. */

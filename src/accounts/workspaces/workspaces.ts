@@ -8,7 +8,7 @@ import type { DB } from '../../store/tables.ts'
 import { notifyAccountChange } from '../account-changes.ts'
 import { NAME_LENGTH } from '../shapes.ts'
 import { MAX_DELETED_WORKSPACES, RESTORE_PERIOD_MS, WORKSPACES_BY_PLAN } from './limits.ts'
-import { findMember, listMembers } from './members/store.ts'
+import { findMember, listMembers } from './members/members.sql.ts'
 import {
   countDeleted,
   countOwned,
@@ -23,7 +23,7 @@ import {
   type LockedAccount,
   type LockedWorkspace,
   type WorkspaceRow,
-} from './store.ts'
+} from './workspaces.sql.ts'
 import { notifyWorkspaceChange } from './workspace-changes.ts'
 import { isShownName } from '../../http/shown-name.ts'
 
@@ -222,7 +222,7 @@ export async function requireRole(
 }
 
 /** @throws Fault `invalid_request` */
-export function requireWorkspaceName(name: string): void {
+function requireWorkspaceName(name: string): void {
   if (name.trim() !== '' && isShownName(name, NAME_LENGTH)) return
   const message = `must have 1 to ${NAME_LENGTH} characters and no control or other invisible characters`
   throw new Fault('invalid_request', `The name ${message}.`, {

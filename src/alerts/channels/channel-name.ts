@@ -1,4 +1,4 @@
-import { channelTypeOf } from './registry.ts'
+import { channelTypeOf } from './channel-types.ts'
 import type { ChannelRow } from './channel.ts'
 
 type Target = Pick<ChannelRow, 'type' | 'target' | 'settingsShown'>

@@ -4,7 +4,7 @@ import type { PrivateTargets } from '../../setting-values.ts'
 import type { Resolver } from '../../net/dns.ts'
 import type { Relay } from '../../net/smtp.ts'
 import type { DB } from '../../store/tables.ts'
-import type { AlertRow } from '../store.ts'
+import type { AlertRow } from '../alerts.sql.ts'
 import type { ChannelRow, PreparedChannel } from './channel.ts'
 
 /** Everything a channel type may need to validate a target and to send to it. */
@@ -138,7 +138,7 @@ export type ChannelType = {
   isGone(error: unknown): boolean
 }
 
-export type NewChannelRequest = {
+type NewChannelRequest = {
   address?: string
   url?: string
   settings?: Record<string, string>

@@ -5,14 +5,14 @@ import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { MAX_CHANNELS_PER_WORKSPACE } from '../limits.ts'
 import { TEST_ALERT, TEST_RESOLVED } from '../messages.ts'
-import { closeIncident } from '../incidents/store.ts'
+import { closeIncident } from '../incidents.sql.ts'
 import { requireTimeZone } from '../quiet-hours.ts'
 import type { NewChannelBody } from '../shapes.ts'
-import type { AlertRow } from '../store.ts'
+import type { AlertRow } from '../alerts.sql.ts'
 import type { SendDeps, SendResult } from './channel-type.ts'
 import { claimMailOf, createCode, sendFirstCode } from './confirmation/confirmation.ts'
 import { Dead, Later, Rejected } from './outcomes.ts'
-import { channelTypeOf } from './registry.ts'
+import { channelTypeOf } from './channel-types.ts'
 import { channelIncident, type ChannelRow, type ChannelSettings } from './channel.ts'
 import {
   countChannels,
@@ -21,8 +21,8 @@ import {
   insertChannel,
   updateChannel,
   updateEncryptedSettings,
-} from './store.ts'
-import { isMemberAddress } from './confirmation/store.ts'
+} from './alert-channels.sql.ts'
+import { isMemberAddress } from './confirmation/channel-confirmation.sql.ts'
 
 /**
  * Creates a channel. An email address other than a member’s own gets a code first; where that

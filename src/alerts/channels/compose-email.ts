@@ -2,7 +2,8 @@ import { alertLink, type LinkTarget } from '../alert-link.ts'
 import { MAX_ALERTS_PER_MAIL } from '../limits.ts'
 import { alertEmail } from '../messages.ts'
 import { actionsLine } from '../silence/messages.ts'
-import type { AlertRow } from '../store.ts'
+import type { AlertRow } from '../alerts.sql.ts'
+import { renderAlertHtml } from './email-html.ts'
 import { oneLine, plain } from './notification.ts'
 
 /**
@@ -13,7 +14,7 @@ export function composeEmail(
   alerts: readonly AlertRow[],
   target: LinkTarget,
   actionPageOf: (alert: AlertRow) => string | null = () => null,
-): { subject: string; text: string } {
+): { subject: string; text: string; html: string } {
   const [first] = alerts
   if (!first) throw new RangeError('an email needs at least one alert')
   const isDigest = alerts.length > 1
@@ -30,6 +31,7 @@ export function composeEmail(
   return {
     subject: oneLine(subject).slice(0, MAX_SUBJECT_LENGTH),
     text: `${sections.join('\n\n')}\n`,
+    html: renderAlertHtml(shown, hidden, target, actionPageOf),
   }
 }
 

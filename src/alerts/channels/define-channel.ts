@@ -21,7 +21,7 @@ import { requestOf, secretsOf, selfHostedOf, withDefaults, type Settings } from 
 import { createHttp, type Http } from './http.ts'
 import { composeNotification, type Notification, type TextLimits } from './notification.ts'
 import { Rejected } from './outcomes.ts'
-import { channelSettings } from './settings.ts'
+import { channelSettings } from './channel-settings.ts'
 
 /** One message for a service; `title` and `text` are cut and not escaped. */
 export type Delivery = Notification & {

@@ -8,7 +8,7 @@ import type { ChannelType, SendDeps } from './channel-type.ts'
 import { Text } from './fields.ts'
 import { composeEmail } from './compose-email.ts'
 import { actionPageOf } from '../silence/links/action-links.ts'
-import { channelSettings } from './settings.ts'
+import { channelSettings } from './channel-settings.ts'
 
 export const EmailChannelBody = Type.Object({
   type: Type.Literal('email'),

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
-import { listPlainUrls, saveEncryptedUrl } from './store.ts'
+import { listPlainUrls, saveEncryptedUrl } from './alert-channels.sql.ts'
 import { encryptUrl } from './webhook.ts'
 
 /** Encrypts the URLs of webhook channels that earlier versions stored as text. */

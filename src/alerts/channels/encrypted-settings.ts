@@ -12,7 +12,7 @@ import type { SendDeps } from './channel-type.ts'
 import { maskSettings, secretsOf, selfHostedOf, type Settings } from './fields.ts'
 
 /** What is wrong with the value of a field, in a sentence without the value. */
-export type SettingsProblem = { field: string; sentence: string }
+type SettingsProblem = { field: string; sentence: string }
 
 /** The fields of a channel type, and what else its settings must be. */
 export type SettingsRules<Fields extends TObject> = {

@@ -15,7 +15,7 @@ export type ServiceResponse = {
   words: string
 }
 
-export type ServiceRequest = {
+type ServiceRequest = {
   method?: 'POST' | 'PUT' | 'PATCH'
   headers?: Record<string, string>
 } & ({ json: unknown } | { form: URLSearchParams })

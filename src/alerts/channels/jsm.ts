@@ -31,7 +31,7 @@ export const jsm = defineChannel({
   fields: Type.Object({
     key: Secret({ label: 'API key' }, { maxLength: 200 }),
     service: OneOf(['Jira Service Management', 'Opsgenie', 'Opsgenie EU'], {
-      label: 'Service',
+      label: 'Product',
       help: 'Atlassian shuts down the Opsgenie API in April 2027.',
     }),
   }),

@@ -1,7 +1,7 @@
 import { alertLink, dashboardLink, type LinkTarget } from '../alert-link.ts'
 import { alertEmail, groupedAlerts } from '../messages.ts'
 import { SEVERITIES, type Phase, type Severity } from '../severity.ts'
-import type { AlertRow } from '../store.ts'
+import type { AlertRow } from '../alerts.sql.ts'
 
 /** One message to a service: an alert, or several as one. */
 export type Notification = {

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { callerOf, type Caller } from '../../http/auth.ts'
 import type { Role } from '../../http/access.ts'
-import { Done, responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
-import { closeIncident } from '../incidents/store.ts'
+import { closeIncident } from '../incidents.sql.ts'
 import {
   Channel,
   ChannelChanges,
@@ -14,7 +14,7 @@ import {
   NewChannel,
   TestResult,
 } from '../shapes.ts'
-import { presentChannel, presentChannelTypes } from '../view.ts'
+import { presentChannel, presentChannelTypes } from '../alert-view.ts'
 import type { SendDeps } from './channel-type.ts'
 import { channelNameOf } from './channel-name.ts'
 import {
@@ -26,7 +26,12 @@ import {
 } from './channels.ts'
 import { confirmWithCode, sendNewCode } from './confirmation/confirmation.ts'
 import { channelIncident, type ChannelRow } from './channel.ts'
-import { countWaiting, deleteChannel, insertFirstChannel, listChannels } from './store.ts'
+import {
+  countWaiting,
+  deleteChannel,
+  insertFirstChannel,
+  listChannels,
+} from './alert-channels.sql.ts'
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })

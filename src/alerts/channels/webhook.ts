@@ -5,14 +5,15 @@ import { Fault } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { post } from '../../net/http/post.ts'
+import { parseUrl } from '../../parse-url.ts'
 import { decrypt, encrypt } from '../../store/encryption.ts'
 import { alertLink, type LinkTarget } from '../alert-link.ts'
 import { RETRY_DELAYS_MS, WEBHOOK_DEADLINE_MS } from '../limits.ts'
-import type { AlertRow } from '../store.ts'
+import type { AlertRow } from '../alerts.sql.ts'
 import type { ChannelType } from './channel-type.ts'
 import { decryptSettings, targetOf, URL_FIELD } from './encrypted-settings.ts'
 import { Text } from './fields.ts'
-import { channelSettings } from './settings.ts'
+import { channelSettings } from './channel-settings.ts'
 import { secretContext, type ChannelRow } from './channel.ts'
 
 export const WebhookChannelBody = Type.Object({
@@ -57,7 +58,7 @@ export const webhook: ChannelType = {
   prepare(id, { url = '' }, { allowPrivate, secretKey }) {
     const secret = SECRET_PREFIX + randomBytes(32).toString('base64')
     return {
-      ...encryptUrl(id, parseUrl(url, allowPrivate), secretKey),
+      ...encryptUrl(id, readUrl(url, allowPrivate), secretKey),
       secret: encrypt(secret, secretKey, secretContext(id)),
       settingsShown: null,
     }
@@ -135,10 +136,9 @@ function secretOf({ id, secret }: ChannelRow, secretKey: string): string {
   return decrypt(secret ?? '', secretKey, secretContext(id))
 }
 
-function parseUrl(text: string, allowPrivate: PrivateTargets): string {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !['https:', 'http:'].includes(url.protocol))
-    throw invalidUrl('is not an address that begins with https://')
+function readUrl(text: string, allowPrivate: PrivateTargets): string {
+  const { url, problem } = parseUrl(text, ['https:', 'http:'])
+  if (url === null) throw invalidUrl(problem)
   if (url.username || url.password) throw invalidUrl('must not contain a user name or a password')
   refuseAddress(parseHost(url.hostname, 'url'), allowPrivate)
   url.hash = ''

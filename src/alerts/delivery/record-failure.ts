@@ -2,9 +2,9 @@ import { Fault, messageOf } from '../../errors.ts'
 import { mayHaveBeenAccepted } from '../../net/handover.ts'
 import { channelIncident, type ChannelRow } from '../channels/channel.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
-import { disableChannel, recordChannelFailure } from '../channels/health/store.ts'
+import { disableChannel, recordChannelFailure } from '../channels/channel-health.sql.ts'
 import { Dead, Later } from '../channels/outcomes.ts'
-import { channelTypeOf } from '../channels/registry.ts'
+import { channelTypeOf } from '../channels/channel-types.ts'
 import {
   DEAD_RETRY_MS,
   DEAD_WINDOW_MS,
@@ -14,8 +14,9 @@ import {
 } from '../limits.ts'
 import { describeDisabledChannel, disabledReasons, gaveUp } from '../messages.ts'
 import { raiseAlert } from '../raise.ts'
-import type { ClaimedMessage } from './claim/store.ts'
-import { giveUpMessage, markMessageEnded, markPostponed } from './store.ts'
+import type { ClaimedMessage } from './claimed-messages.sql.ts'
+import { OUTBOX } from './due-messages.sql.ts'
+import { giveUpMessage, markMessageEnded } from './alert-delivery.sql.ts'
 
 /** Whether the receiver may have the message, and would not know it again. */
 export function isUncertain(error: unknown, { channel }: ClaimedMessage): boolean {
@@ -36,7 +37,7 @@ export async function recordFailure(
   const type = channelTypeOf(channel)
   if (error instanceof Fault && error.code === 'conflict') return
   const sentence = messageOf(error)
-  if (type.problem(deps)) return markMessageEnded(db, message, 'failed', sentence)
+  if (type.problem(deps)) return void (await markMessageEnded(db, message, 'failed', sentence))
   const isOnlyThisMessage = isUncertain(error, message) || type.isFinal(error)
   const retryAt = isOnlyThisMessage ? null : nextAttemptAt(message, error)
   const failingSince = await recordChannelFailure(db, channel.id, sentence, {
@@ -78,13 +79,12 @@ async function retryOrGiveUp(
   { db }: Pick<SendDeps, 'db'>,
 ): Promise<void> {
   const { giveUpAfterMs } = channelTypeOf(message.channel)
-  if (giveUpAfterMs === null || message.summarises > 0) {
-    if (retryAt) return markPostponed(db, message, retryAt, error)
-    return markMessageEnded(db, message, 'failed', error)
-  }
-  const isOver = (retryAt?.getTime() ?? Infinity) - message.createdAt.getTime() > giveUpAfterMs
-  if (retryAt && !isOver) return markPostponed(db, message, retryAt, error)
-  await giveUpMessage(db, message, gaveUp(error), new Date(Date.now() + SUMMARY_RETRY_MS))
+  const isSummarised = giveUpAfterMs !== null && message.summarises === 0
+  const waited = (retryAt?.getTime() ?? Infinity) - message.createdAt.getTime()
+  const isOver = isSummarised && waited > giveUpAfterMs
+  if (retryAt && !isOver) await OUTBOX.putBack(db, [message], retryAt, { error })
+  else if (!isSummarised) await markMessageEnded(db, message, 'failed', error)
+  else await giveUpMessage(db, message, gaveUp(error), new Date(Date.now() + SUMMARY_RETRY_MS))
 }
 
 function wasDead({ deadAt }: ChannelRow): boolean {

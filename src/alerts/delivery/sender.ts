@@ -1,7 +1,7 @@
 import type { Notifications } from '../../store/notifications.ts'
 import { POLL_INTERVAL_MS, SENDER_STOP_GRACE_MS } from '../limits.ts'
 import { ALERT_RAISED } from '../raise.ts'
-import { deliverDue, type DeliveryDeps } from '../delivery/deliver.ts'
+import { deliverDue, type DeliveryDeps } from './deliver-alerts.ts'
 
 /**
  * Sends alerts as they become due; any number of instances share the work.
@@ -16,21 +16,18 @@ export function startSender(deps: DeliveryDeps, notifications: Notifications): (
 
   /** Resolves when an alert was raised, or after the poll interval. */
   async function wokenOrDue(): Promise<void> {
-    woken = Promise.withResolvers()
     const timer = setTimeout(wake, Math.min(POLL_INTERVAL_MS, Math.max(deps.batching.holdMs, 50)))
     await woken.promise
     clearTimeout(timer)
+    woken = Promise.withResolvers()
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      woken = Promise.withResolvers()
       await deliverDue(deps, signals, wokenOrDue).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'due alerts could not be queried'),
       )
-      const timer = setTimeout(wake, Math.min(POLL_INTERVAL_MS, Math.max(deps.batching.holdMs, 50)))
-      if (!stopping.signal.aborted) await woken.promise
-      clearTimeout(timer)
+      if (!stopping.signal.aborted) await wokenOrDue()
     }
   }
 

@@ -93,7 +93,7 @@ function describeEscalation(
 }
 
 /** `15 minutes`, `2 hours`. */
-export function duration(minutes: number): string {
+function duration(minutes: number): string {
   const [count, unit] = minutes % 60 === 0 ? [minutes / 60, 'hour'] : [minutes, 'minute']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

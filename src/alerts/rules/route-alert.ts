@@ -4,8 +4,8 @@ import type { Phase, Severity } from '../severity.ts'
 import { MAX_ESCALATING_PER_WORKSPACE } from './limits.ts'
 import { findRule } from './match.ts'
 import { ruleQuietEnd } from './quiet.ts'
-import { assignRule, findQuietRule, listRules, listUsableChannels } from './store.ts'
-import { findLabels } from './labels/store.ts'
+import { assignRule, findQuietRule, listRules, listUsableChannels } from './alert-rules.sql.ts'
+import { findLabels } from './labelled-objects.sql.ts'
 
 /** Where an alert goes. */
 export type AlertRoute = {

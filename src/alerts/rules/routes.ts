@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { Done, responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
-import { listNamedChannels, presentPreview, presentRule } from './present.ts'
+import { listNamedChannels, presentPreview, presentRule } from './present-rule.ts'
 import { previewAlert } from './preview/preview.ts'
 import {
   changeRule,
@@ -13,11 +13,11 @@ import {
   requireRule,
   settingsOf,
   validateSettings,
-} from './rules.ts'
+} from './alert-rules.ts'
 import { LabelInUse, NewRule, Rule, RuleChanges, RuleOrder } from './shapes.ts'
 import { PreviewRequest, PreviewResult, type PreviewBody } from './preview/shapes.ts'
-import { findLabels, listLabels } from './labels/store.ts'
-import { listRules } from './store.ts'
+import { findLabels, listLabels } from './labelled-objects.sql.ts'
+import { listRules } from './alert-rules.sql.ts'
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })

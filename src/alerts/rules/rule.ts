@@ -27,7 +27,7 @@ export type RuleConditions = {
 }
 
 /** What a rule does with an alert. */
-export type RuleActions = {
+type RuleActions = {
   /** IDs of channels. */
   channels: string[]
   quietHours: RuleQuietHours | null

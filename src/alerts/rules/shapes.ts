@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { LabelName } from '../../http/labels.ts'
-import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { SHOWN_NAME } from '../../http/shown-name.ts'
-import { Clock } from '../channels/settings.ts'
+import { Clock } from '../channels/channel-settings.ts'
 import { MAX_CHANNELS_PER_WORKSPACE } from '../limits.ts'
 import { SEVERITIES } from '../severity.ts'
 import {
@@ -39,7 +39,7 @@ const ChannelIds = Type.Array(Uuid, {
   uniqueItems: true,
 })
 
-export const RuleQuietHours = Type.Object(
+const RuleQuietHours = Type.Object(
   {
     days: Type.Array(Type.Enum([...WEEKDAYS]), {
       minItems: 1,
@@ -76,11 +76,11 @@ const ESCALATION = {
   description: 'Sends the alert to more channels until its incident is acknowledged or ends.',
 }
 
-export const NewEscalation = Type.Object(
+const NewEscalation = Type.Object(
   { steps: Steps, repeats: Type.Optional({ ...Repeats, default: 0 }) },
   ESCALATION,
 )
-export const Escalation = Type.Object({ steps: Steps, repeats: Repeats }, ESCALATION)
+const Escalation = Type.Object({ steps: Steps, repeats: Repeats }, ESCALATION)
 
 const conditions = {
   kinds: Type.Optional(

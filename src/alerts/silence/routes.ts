@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { Done, responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
 import {
@@ -12,12 +12,12 @@ import {
   snoozeIncident,
   unacknowledgeIncident,
   unsnoozeIncident,
-} from './actions.ts'
+} from './silence-actions.ts'
 import { endOf, requireEnd } from './durations.ts'
 import { MUTE_MINUTES, SNOOZE_MINUTES } from './limits.ts'
-import { deleteMute, listMutes } from './mutes/store.ts'
+import { deleteMute, listMutes } from './mutes.sql.ts'
 import { Mute, NewMute, NewSnooze } from './shapes.ts'
-import { presentMute } from './view.ts'
+import { presentMute } from './silence-view.ts'
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })

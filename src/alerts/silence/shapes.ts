@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MAX_LENGTH, nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { MAX_LENGTH, nameComponents, Nullable, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { MUTE_MINUTES, SNOOZE_MINUTES } from './limits.ts'
 

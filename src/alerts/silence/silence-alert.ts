@@ -1,9 +1,14 @@
 import type { Db } from '../../store/database.ts'
-import { HANDLING_TYPES } from '../channels/registry.ts'
+import { HANDLING_TYPES } from '../channels/channel-types.ts'
 import type { Phase, Severity } from '../severity.ts'
-import { isMuted, type MutableAlert } from './mutes/store.ts'
-import { markSilenced, unacknowledge, type IncidentBefore, type Silence } from './store.ts'
-import { queueHandling } from './handling/store.ts'
+import { isMuted, type MutableAlert } from './mutes.sql.ts'
+import {
+  markSilenced,
+  unacknowledge,
+  type IncidentBefore,
+  type Silence,
+} from './alert-silence.sql.ts'
+import { queueHandling } from './handling/handling.sql.ts'
 
 type SilenceableAlert = MutableAlert & { phase: Phase; severity: Severity }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import type { ArchiveStatus } from '../../store/archive/status.ts'
+import type { ArchiveStatus } from '../../store/archive/archive-status.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../time.ts'
 import { bad, doubtful, good, type Finding } from '../health/service-checks.ts'
 

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
-import { listAdministratorWorkspaces } from '../../accounts/workspaces/store.ts'
+import { listAdministratorWorkspaces } from '../../accounts/workspaces/workspaces.sql.ts'
 import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
 import type { Logger } from '../../log.ts'
-import { readStatus, type ArchiveStatus } from '../../store/archive/status.ts'
+import { readStatus, type ArchiveStatus } from '../../store/archive/archive-status.ts'
 import type { DB } from '../../store/tables.ts'
 import { MINUTE_MS } from '../../time.ts'
 

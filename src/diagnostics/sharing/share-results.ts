@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
-import { bytesText, overQuota, QUOTA_BYTES } from '../../accounts/own-data/quotas.ts'
+import { bytesText, overQuota, QUOTA_BYTES } from '../../accounts/own-data/account-quotas.ts'
 import { Fault } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
-import { readReceipt } from './receipt.ts'
+import { readReceipt } from './check-receipt.ts'
 import {
   insertShared,
   listSharedUsage,
   lockSharing,
   type SharedResult,
   type SharedRow,
-} from '../store.ts'
+} from '../shared-checks.sql.ts'
 import { DAY_MS } from '../../time.ts'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

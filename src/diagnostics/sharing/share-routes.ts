@@ -2,13 +2,13 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { responses, Done, Success } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, Done, Success } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { NewShare, SharedCheck, SharedChecks, SharedResults } from '../shapes.ts'
 import { shareResults } from './share-results.ts'
-import { deleteShared, findShared, listShared, type SharedRow } from '../store.ts'
+import { deleteShared, findShared, listShared, type SharedRow } from '../shared-checks.sql.ts'
 
 export type ShareRoutesOptions = {
   db: Kysely<DB>

@@ -1,11 +1,11 @@
 import type { Bounded } from '../../store/bounded.ts'
 import { attention as messages, webhooks } from '../messages.ts'
-import type { Section } from './document.ts'
+import type { Section } from './digest-document.ts'
 import type { AttentionFacts, DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
 import { placeOf, rowsOf, sectionOf } from './sections.ts'
 import { oneLine } from '../../http/shown-name.ts'
-import { dayText } from './text.ts'
+import { dayText } from './fact-text.ts'
 
 /** Objects that need attention and are not part of an open problem, for example before its alert. */
 export function attentionSection(facts: DigestFacts, links: DigestLinks): Section | null {

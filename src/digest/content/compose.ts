@@ -2,7 +2,7 @@ import { MAX_TOTAL_ROWS, MIN_SECTION_ROWS, STEADY_POINTS } from '../limits.ts'
 import { footer, head, percent, pointsText, quiet } from '../messages.ts'
 import { attentionSection, countAttention } from './attention-section.ts'
 import { changeOf, dmarcSection } from './dmarc-section.ts'
-import type { DigestDocument, Section, Tone } from './document.ts'
+import type { DigestDocument, Section, Tone } from './digest-document.ts'
 import type { DigestFacts } from './facts.ts'
 import { createLinks } from './links.ts'
 import { openSection } from './open-section.ts'
@@ -17,7 +17,7 @@ import {
   webhookSection,
 } from './sections.ts'
 import { oneLine } from '../../http/shown-name.ts'
-import { dayText, timeText } from './text.ts'
+import { dayText, timeText } from './fact-text.ts'
 
 export type ComposeOptions = {
   /** Public URL of the service. */

@@ -1,11 +1,11 @@
 import { nameSender } from '../../dmarc/senders/senders.ts'
-import type { ChangedSource, DomainComparison } from '../../dmarc/digest/store.ts'
+import type { ChangedSource, DomainComparison } from '../../dmarc/dmarc-digest.sql.ts'
 import { dmarc as messages, percent, pointsText } from '../messages.ts'
-import type { PassRate, Section, Tone } from './document.ts'
+import type { PassRate, Section, Tone } from './digest-document.ts'
 import type { DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
 import { oneLine } from '../../http/shown-name.ts'
-import { daysText } from './text.ts'
+import { daysText } from './fact-text.ts'
 
 /** The pass rate of every verified domain, with its changed sources. */
 export function dmarcSection(

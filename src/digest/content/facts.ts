@@ -3,9 +3,9 @@ import type {
   DigestAlert,
   FailingChannel,
   OpenProblem,
-} from '../../alerts/digest/store.ts'
-import type { ExpiringToken } from '../../accounts/digest/store.ts'
-import type { OwnReports } from '../../abuse/digest/store.ts'
+} from '../../alerts/alerts-digest.sql.ts'
+import type { ExpiringToken } from '../../accounts/accounts-digest.sql.ts'
+import type { OwnReports } from '../../abuse/abuse-digest.sql.ts'
 import type {
   ChangedSource,
   ComparedDays,
@@ -13,17 +13,17 @@ import type {
   FailingMailbox,
   SilentDomain,
   UnprovenDomain,
-} from '../../dmarc/digest/store.ts'
-import type { EndedMigrations } from '../../migration/digest/store.ts'
+} from '../../dmarc/dmarc-digest.sql.ts'
+import type { EndedMigrations } from '../../migration/migration-digest.sql.ts'
 import type {
   HostCertificate,
   HostChange,
   ListedHost,
   UncheckedHost,
-} from '../../monitoring/digest/store.ts'
+} from '../../monitoring/monitoring-digest.sql.ts'
 import type { Bounded, Period } from '../../store/bounded.ts'
-import type { FailingEndpoint, SilentEndpoint } from '../../webhooks/digest/store.ts'
-import type { Settings } from '../store.ts'
+import type { FailingEndpoint, SilentEndpoint } from '../../webhooks/webhooks-digest.sql.ts'
+import type { Settings } from '../digest-subscriptions.sql.ts'
 
 export type BadDomain = { domain: string; sentence: string }
 export type DomainChange = {

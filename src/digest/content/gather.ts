@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
-import { sumOwnReports } from '../../abuse/digest/store.ts'
-import { listExpiringTokens } from '../../accounts/digest/store.ts'
+import { sumOwnReports } from '../../abuse/abuse-digest.sql.ts'
+import { listExpiringTokens } from '../../accounts/accounts-digest.sql.ts'
 import {
   countAlertsOf,
   listAlertsOf,
   listFailingChannels,
   listOpenProblems,
-} from '../../alerts/digest/store.ts'
+} from '../../alerts/alerts-digest.sql.ts'
 import {
   compareDomains,
   listChangedSources,
@@ -15,8 +15,8 @@ import {
   listUnprovenDomains,
   type ChangedSource,
   type ComparedDays,
-} from '../../dmarc/digest/store.ts'
-import { listEndedMigrations } from '../../migration/digest/store.ts'
+} from '../../dmarc/dmarc-digest.sql.ts'
+import { listEndedMigrations } from '../../migration/migration-digest.sql.ts'
 import {
   countMonitored,
   listBrokenCertificates,
@@ -25,12 +25,12 @@ import {
   listListedHosts,
   listRenewedCertificates,
   listUncheckedHosts,
-} from '../../monitoring/digest/store.ts'
+} from '../../monitoring/monitoring-digest.sql.ts'
 import type { Bounded, Period } from '../../store/bounded.ts'
 import { isDatabaseTimeout, withStatementTimeout, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
-import { listFailingEndpoints, listSilentEndpoints } from '../../webhooks/digest/store.ts'
+import { listFailingEndpoints, listSilentEndpoints } from '../../webhooks/webhooks-digest.sql.ts'
 import {
   COMPARED_DAYS,
   EXPIRY_AHEAD_MS,
@@ -42,7 +42,7 @@ import {
   SILENCE,
   UNKNOWN_SOURCE_DAYS,
 } from '../limits.ts'
-import type { Member, Settings } from '../store.ts'
+import type { Member, Settings } from '../digest-subscriptions.sql.ts'
 import type {
   BadDomain,
   AttentionFacts,
@@ -189,7 +189,7 @@ async function readSources(
  * The last seven whole days (UTC) and the seven before. The current day is left out, because its
  * reports arrive tomorrow.
  */
-export function comparedDays(now: Date): ComparedDays {
+function comparedDays(now: Date): ComparedDays {
   const dayBefore = (days: number) =>
     new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
   return {

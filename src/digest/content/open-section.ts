@@ -1,11 +1,11 @@
-import type { OpenProblem } from '../../alerts/digest/store.ts'
+import type { OpenProblem } from '../../alerts/alerts-digest.sql.ts'
 import { open as messages } from '../messages.ts'
-import type { Item, Section, Tone } from './document.ts'
+import type { Item, Section, Tone } from './digest-document.ts'
 import type { DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
 import { rowsOf, sectionOf } from './sections.ts'
 import { oneLine } from '../../http/shown-name.ts'
-import { dayText } from './text.ts'
+import { dayText } from './fact-text.ts'
 
 const TONES: Record<OpenProblem['severity'], Tone> = {
   critical: 'bad',

@@ -1,4 +1,4 @@
-import type { HostCertificate, HostChange } from '../../monitoring/digest/store.ts'
+import type { HostCertificate, HostChange } from '../../monitoring/monitoring-digest.sql.ts'
 import type { Bounded } from '../../store/bounded.ts'
 import { MAX_ROWS } from '../limits.ts'
 import {
@@ -11,11 +11,11 @@ import {
   records as recordTexts,
   webhooks as webhookTexts,
 } from '../messages.ts'
-import type { Item, Section } from './document.ts'
+import type { Item, Section } from './digest-document.ts'
 import type { DigestFacts } from './facts.ts'
 import type { DigestLinks } from './links.ts'
 import { oneLine } from '../../http/shown-name.ts'
-import { dayText } from './text.ts'
+import { dayText } from './fact-text.ts'
 
 /** Rows of several lists as one section: the first 50, and how many are left out. */
 export function sectionOf(

@@ -1,4 +1,4 @@
-import type { DigestDocument, Item, PassRate, Section } from '../content/document.ts'
+import type { DigestDocument, Item, PassRate, Section } from '../content/digest-document.ts'
 import { footer as messages } from '../messages.ts'
 import { markup, type Html } from '../../http/markup.ts'
 import { COLORS, FONT, STYLES, TONES } from './style.ts'

@@ -1,4 +1,4 @@
-import type { Tone } from '../content/document.ts'
+import type { Tone } from '../content/digest-document.ts'
 import { Html } from '../../http/markup.ts'
 
 // The dashboard’s colors (web/src/ui/theme/tokens.css), as sRGB: mail clients know no others.

@@ -5,6 +5,7 @@ import type { MeantDmarc } from '../../protocols/dmarc/damaged-dmarc.ts'
 import {
   DMARC_POLICIES,
   isPolicyTag,
+  parseDmarc,
   POLICY_TAGS,
   strictestPolicy,
   type DmarcRecord,
@@ -18,7 +19,7 @@ import {
   meaningOf,
   mergeMeanings,
 } from '../../protocols/dmarc/repair-dmarc.ts'
-import { tagsObject, trimWsp, type Tag } from '../../protocols/tag-list.ts'
+import { listItems, tagsObject, trimWsp, type Tag } from '../../protocols/tag-list.ts'
 import { proposeText, propose, type Proposal, type RecordChange } from './proposal.ts'
 
 type About = {
@@ -28,6 +29,8 @@ type About = {
   usesMail: boolean
   /** Where reports of this installation arrive for the domain; null when it is not registered. */
   reportEmail: string | null
+  /** The strictest policy that its reports show to be safe; null where they do not. */
+  safePolicy: 'quarantine' | 'reject' | null
 }
 
 /** The records to publish for DMARC: the policy, and the consent of report receivers. */
@@ -41,8 +44,23 @@ function policyProposals(about: About): Proposal[] {
   const misses = inherited ? (discovery.steps[0]?.texts.filter(findNearMiss) ?? []) : []
   // What was meant as the record of the domain itself comes before the one that applies instead.
   if (misses.length > 0) return absenceProposals(about)
-  if (discovery.record && discovery.policyDomain) return recordProposals(discovery.record, about)
+  if (discovery.record && discovery.policyDomain)
+    return [
+      ...recordProposals(discovery.record, about),
+      ...(inherited ? ownRecordProposals(discovery.record, about) : []),
+    ]
   return discovery.error ? [] : absenceProposals(about)
+}
+
+/** Reports about a subdomain come to its own address only with a record of its own. */
+function ownRecordProposals(
+  { rua }: DmarcRecord,
+  { discovery: { domain, effectivePolicy }, reportEmail }: About,
+): Proposal[] {
+  if (reportEmail === null || rua.some(({ uri }) => isReportEmail(uri, reportEmail))) return []
+  const value = formatDmarc({ p: effectivePolicy ?? 'none', rua: `mailto:${reportEmail}` })
+  const about = { name: `_dmarc.${domain}`, line: 'dmarc', severity: 'suggestion' } as const
+  return [proposeText(about, { published: [], value, reasons: [ADDS_ADDRESS] })]
 }
 
 function absenceProposals({ discovery, advice, ...about }: About): Proposal[] {
@@ -60,11 +78,11 @@ function absenceProposals({ discovery, advice, ...about }: About): Proposal[] {
         name,
         line: 'dmarc',
         severity: 'bad',
-        caution: misses.length > 0 ? null : newCaution(value),
+        caution: misses.length > 0 || about.reportEmail !== null ? null : newCaution(value),
       },
       {
         published: misses,
-        value: misses.length > 0 ? value : withReportEmail(value, about.reportEmail, name),
+        value: withReportEmail(value, about.reportEmail, name),
         reasons: [wanted.message],
       },
     ),
@@ -77,12 +95,38 @@ function newCaution(value: string): string | null {
     : null
 }
 
-/** In a first record, the address of this installation takes the place of the invented one. */
+/**
+ * A record with the address of this installation, which takes the place of the invented one in a
+ * first record.
+ */
 function withReportEmail(value: string, reportEmail: string | null, name: string): string {
+  if (reportEmail === null) return value
   const invented = `mailto:dmarc-reports@${name.replace(/^_dmarc\./, '')}`
-  const isFirst = value === formatDmarc({ p: 'none', rua: invented })
-  return isFirst && reportEmail !== null ? value.replace(invented, `mailto:${reportEmail}`) : value
+  if (value === formatDmarc({ p: 'none', rua: invented }))
+    return value.replace(invented, `mailto:${reportEmail}`)
+  const record = parseDmarc(value)
+  if (!record) return value
+  const meaning = meaningOf(record)
+  return applyTagChanges(meaning, missingAddress(meaning, reportEmail)).value
 }
+
+const ADDS_ADDRESS = 'Adds Portreeve to the receivers of the reports.'
+
+/** The address of this installation, beside those that are there. */
+function missingAddress({ tags }: MeantDmarc, reportEmail: string): TagChange[] {
+  const { rua } = tagsObject(tags)
+  const uris = rua ? listItems(rua, ',') : []
+  if (uris.some((uri) => isReportEmail(uri, reportEmail))) return []
+  const value = [...(rua ? [rua] : []), `mailto:${reportEmail}`].join(',')
+  return [{ tag: 'rua', value, reason: rua ? ADDS_ADDRESS : NO_ADDRESS }]
+}
+
+/** We chose the local part, so its case does not matter. */
+function isReportEmail(uri: string, reportEmail: string): boolean {
+  return uri.trim().toLowerCase().split('!', 1)[0] === `mailto:${reportEmail}`
+}
+
+const NO_ADDRESS = 'Without a rua address you get no reports about mail in the name of the domain.'
 
 // --- a record that exists ---
 
@@ -105,7 +149,7 @@ function recordProposals(record: DmarcRecord, about: About): Proposal[] {
       name: `_dmarc.${about.discovery.policyDomain}`,
       type: 'TXT',
       line: 'dmarc',
-      severity: isBroken(record) ? 'bad' : 'warning',
+      severity: severityOf(record, [...differences, ...changes]),
       published: [record.text],
       value,
       changes: [...differences, ...changes],
@@ -114,16 +158,18 @@ function recordProposals(record: DmarcRecord, about: About): Proposal[] {
   ]
 }
 
+function severityOf(record: DmarcRecord, changes: RecordChange[]): Proposal['severity'] {
+  if (isBroken(record)) return 'bad'
+  return changes.every(({ reason }) => reason === ADDS_ADDRESS) ? 'suggestion' : 'warning'
+}
+
 function isBroken({ p, invalid }: DmarcRecord): boolean {
   return p === null || invalid.some(isPolicyTag)
 }
 
-const RAISED_POLICY =
-  'Not enforced: p=none only monitors, and spoofed mail is delivered. p=quarantine moves it to spam.'
 const WEAK_SUBDOMAINS = 'is weaker than p, so attackers can spoof subdomains.'
 
 function cautionOf({ record, meaning }: Reading, changes: TagChange[]): string | null {
-  const raises = changes.some(({ reason }) => reason === RAISED_POLICY)
   const tightens = changes.some(({ reason }) => reason.endsWith(WEAK_SUBDOMAINS))
   const addsAddress = changes.some(
     ({ tag, value }) => tag === 'rua' && value?.includes('dmarc-reports@'),
@@ -132,7 +178,6 @@ function cautionOf({ record, meaning }: Reading, changes: TagChange[]): string |
     (tag) => policyRank(meaning, tag) > DMARC_POLICIES.indexOf(record[tag] ?? 'none'),
   )
   const cautions = [
-    ...(raises ? ['Publish this when the reports show that your own mail passes.'] : []),
     ...(restores
       ? ['Receivers do not apply this policy yet. Check that your own mail passes first.']
       : []),
@@ -187,14 +232,14 @@ function subdomainRepairs(
 
 /** An address to which no reports come stays in the record: a typing error in it is its owner’s to correct. */
 function addressRepairs(
-  { tags }: MeantDmarc,
-  { discovery: { policyDomain }, reportEmail, usesMail }: About,
+  { tags, unclear }: MeantDmarc,
+  { discovery: { domain, policyDomain }, reportEmail, usesMail }: About,
 ): TagChange[] {
+  if (reportEmail !== null && (policyDomain ?? domain) === domain)
+    return missingAddress({ tags, unclear }, reportEmail)
   // An address at a domain without mail would receive nothing.
-  if (tagsObject(tags)['rua'] || (reportEmail === null && !usesMail)) return []
-  const value = `mailto:${reportEmail ?? `dmarc-reports@${policyDomain}`}`
-  const reason = 'Without a rua address you get no reports about mail in the name of the domain.'
-  return [{ tag: 'rua', value, reason }]
+  if (tagsObject(tags)['rua'] || !usesMail) return []
+  return [{ tag: 'rua', value: `mailto:dmarc-reports@${policyDomain}`, reason: NO_ADDRESS }]
 }
 
 function parkedRepairs(
@@ -213,15 +258,14 @@ function parkedRepairs(
 function policySteps(
   record: DmarcRecord,
   { tags, unclear }: MeantDmarc,
-  { discovery, usesMail }: About,
+  { discovery, usesMail, safePolicy }: About,
 ): TagChange[] {
   const isOwn = discovery.standing === 'own'
-  if (record.p !== 'none' || !usesMail || !isOwn || record.rua.length === 0) return []
-  const raised = tags.map((tag) => (tag.name === 'p' ? { ...tag, value: 'quarantine' } : tag))
-  return [
-    { tag: 'p', value: 'quarantine', reason: RAISED_POLICY },
-    ...testRepairs({ tags: raised, unclear }),
-  ]
+  if (safePolicy === null || !usesMail || !isOwn || record.rua.length === 0) return []
+  if (policyRank({ tags, unclear }, 'p') >= DMARC_POLICIES.indexOf(safePolicy)) return []
+  const reason = `Your reports show that your own mail passes, so p=${safePolicy} is safe.`
+  const raised = tags.map((tag) => (tag.name === 'p' ? { ...tag, value: safePolicy } : tag))
+  return [{ tag: 'p', value: safePolicy, reason }, ...testRepairs({ tags: raised, unclear })]
 }
 
 /**
@@ -319,7 +363,7 @@ function mergedProposals({ domain, records }: WalkStep, about: About): Proposal[
   const meaning = mergeMeanings(records)
   if (meaning.unclear.length > 0) return []
   const repairs = repairsOf(meaning, { ...about, destinations: [] }).filter(
-    ({ tag }) => tag !== 'rua',
+    ({ tag }) => tag !== 'rua' || about.reportEmail !== null,
   )
   const { value, changes } = applyTagChanges(meaning, repairs)
   const reason = `With ${records.length} DMARC records, receivers ignore all of them (RFC 9989, 4.10).`

@@ -3,7 +3,7 @@ import { dnsFailureOf } from '../../protocols/dns-queries.ts'
 import type { TlsaRecord } from '../../protocols/mail/tlsa.ts'
 import type { DomainContext, MailHost } from '../domain-context.ts'
 import type { LineState } from '../shapes.ts'
-import { failsValidation } from './dnssec.ts'
+import { failsValidation } from './dnssec-line.ts'
 
 /** `unchecked`: the resolver does not validate. `unknown`: a lookup failed. */
 export type Security = 'secure' | 'insecure' | 'unchecked' | 'unknown'

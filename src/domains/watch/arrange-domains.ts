@@ -42,8 +42,9 @@ export function arrangeDomains(
     })
 }
 
-function textOf({ domain, sentence, labels }: ListedDomain): string {
-  return `${domain}\n${sentence ?? ''}\n${labels.join('\n')}`.toLowerCase()
+function textOf({ domain, sentence, labels, hosts }: ListedDomain): string {
+  const names = hosts.map(({ host }) => host)
+  return [domain, sentence ?? '', ...labels, ...names].join('\n').toLowerCase()
 }
 
 function compare(one: string | number, other: string | number): number {

@@ -1,10 +1,10 @@
 import { Fault } from '../../errors.ts'
-import { defineJob, type Job, type JobContext } from '../../jobs/job.ts'
+import { defineSweep, type Job, type JobContext } from '../../jobs/job.ts'
 import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { parseDomain } from '../check-domain.ts'
 import { MAX_COMPLETED_WATCHES, PARALLEL_WATCHES } from '../limits.ts'
-import { listIncomplete, saveFailure, type WatchedDomainRow } from './store.ts'
+import { listIncomplete, saveFailure, type WatchedDomainRow } from './watched-domains.sql.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
 export type CompleteDeps = Omit<WatchDeps, 'monitoring'> & {
@@ -16,12 +16,9 @@ export type CompleteDeps = Omit<WatchDeps, 'monitoring'> & {
  * that do not exist yet are tried again every 15 minutes.
  */
 export function completeWatchesJob(deps: CompleteDeps): Job {
-  return defineJob({
+  return defineSweep({
     name: 'domains.complete-watches',
     schedule: '7-59/15 * * * *',
-    concurrency: 1,
-    uniqueBy: () => 'all',
-    retry: { limit: 0 },
     async run(_data, context) {
       const done = await completeWatches(deps, context)
       if (done > 0) context.log.debug({ done }, 'watches of imported domains completed')
@@ -32,7 +29,7 @@ export function completeWatchesJob(deps: CompleteDeps): Job {
 type RunContext = Pick<JobContext, 'signal' | 'log' | 'enqueue' | 'inWorkspace'>
 
 /** @returns how many domains were tried */
-export async function completeWatches(
+async function completeWatches(
   { monitoring, ...deps }: CompleteDeps,
   { enqueue, ...context }: RunContext,
 ): Promise<number> {

@@ -15,8 +15,8 @@ import {
   PARALLEL_CHECKS,
 } from '../limits.ts'
 import type { DomainReport } from '../shapes.ts'
-import { recordCheck, type Expiry } from './record-check.ts'
-import { claimDueChecks, postponeCheck, type WatchedDomainRow } from './store.ts'
+import { recordCheck, type Expiry } from './record-domain-check.ts'
+import { claimDueChecks, postponeCheck, type WatchedDomainRow } from './watched-domains.sql.ts'
 
 export type DailyCheckDeps = {
   db: Kysely<DB>

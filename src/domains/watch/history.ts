@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
-import { findDomainByName } from '../../dmarc/domains/store.ts'
+import { findDomainByName } from '../../dmarc/domains/dmarc-domains.sql.ts'
 import { fillDays } from '../../dmarc/summary/summary.ts'
-import { sumByDay } from '../../dmarc/summary/store.ts'
-import { listEventsOfHosts } from '../../monitoring/history/store.ts'
-import { listHostStates, type HostState } from '../../monitoring/store.ts'
+import { sumByDay } from '../../dmarc/summary/dmarc-summary.sql.ts'
+import { listEventsOfHosts } from '../../monitoring/history/host-history.sql.ts'
+import { listHostStates, type HostState } from '../../monitoring/hosts.sql.ts'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
 import { HISTORY_DAYS, MAX_DOMAIN_EVENTS } from '../limits.ts'
 import type { DomainHistory } from '../shapes.ts'
-import { findWatched, listDomainEvents, type DomainEventRow } from './store.ts'
+import { findWatched, listDomainEvents, type DomainEventRow } from './watched-domains.sql.ts'
 
 /** Parts of the workspace’s data that the caller may read. */
 export type ReadableParts = { dmarc: boolean; monitoring: boolean }
@@ -94,10 +94,6 @@ async function readHostEvents(
 }
 
 /** Hosts below the domain, and those that were its mail servers when it was watched. */
-export function isOfDomain(
-  { host }: Pick<HostState, 'host'>,
-  domain: string,
-  hosts: string[],
-): boolean {
+function isOfDomain({ host }: Pick<HostState, 'host'>, domain: string, hosts: string[]): boolean {
   return host === domain || host.endsWith(`.${domain}`) || hosts.includes(host)
 }

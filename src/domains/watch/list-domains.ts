@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import { listDomainNames } from '../../dmarc/domains/store.ts'
-import { listHostStates, type HostState } from '../../monitoring/store.ts'
+import { listDomainNames } from '../../dmarc/domains/dmarc-domains.sql.ts'
+import { listHostStates, type HostState } from '../../monitoring/hosts.sql.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainSummary } from '../shapes.ts'
 import type { ReadableParts } from './history.ts'
-import { findStages, listWatched, type ListedDomainRow } from './store.ts'
+import { findStages, listWatched, type ListedDomainRow } from './watched-domains.sql.ts'
 
 export type ListedDomain = Omit<DomainSummary, 'stages'>
 

@@ -1,7 +1,7 @@
 import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../net/dns.ts'
 import { decodeTxt } from '../../protocols/dns-queries.ts'
 import { MAX_KNOWN_CHARACTERS, MAX_KNOWN_VALUES } from '../limits.ts'
-import type { DomainEventRow, KnownRecords } from './store.ts'
+import type { DomainEventRow, KnownRecords } from './watched-domains.sql.ts'
 
 /** The records of a domain whose changes are events, below the domain. */
 const WATCHED_RECORDS: { prefix: string; type: RecordType }[] = [

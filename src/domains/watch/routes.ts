@@ -1,15 +1,22 @@
 import type { FastifyRequest } from 'fastify'
-import { addAuditDetails } from '../../accounts/audit/record.ts'
+import { addAuditDetails } from '../../accounts/audit/record-change.ts'
 import { Fault } from '../../errors.ts'
 import { hasScope, type Module } from '../../http/access.ts'
 import { callerOf } from '../../http/auth.ts'
-import { auditOfImport } from '../../http/import.ts'
+import { auditOfImport } from '../../http/import-entries.ts'
 import { LabelChanges } from '../../http/labels.ts'
-import { Done, Nullable, paginationOf, responses, sliceOf, Success } from '../../http/schema.ts'
+import {
+  Done,
+  Nullable,
+  paginationOf,
+  responses,
+  sliceOf,
+  Success,
+} from '../../http/http-schema.ts'
 import { ImportReport } from '../../http/shapes.ts'
-import type { App } from '../../http/server.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
-import { findDomainByName } from '../../dmarc/domains/store.ts'
+import { findDomainByName } from '../../dmarc/domains/dmarc-domains.sql.ts'
 import { parseDomain } from '../check-domain.ts'
 import {
   DomainHistory,
@@ -23,9 +30,14 @@ import {
 } from '../shapes.ts'
 import { arrangeDomains } from './arrange-domains.ts'
 import { readHistory, type ReadableParts } from './history.ts'
-import { importWatchedDomains, type ImportDeps } from './import-domains.ts'
+import { importWatchedDomains, type ImportDeps } from './import-watched-domains.ts'
 import { listWorkspaceDomains, withStages } from './list-domains.ts'
-import { deleteWatched, findStoredReport, findWatched, updateLabels } from './store.ts'
+import {
+  deleteWatched,
+  findStoredReport,
+  findWatched,
+  updateLabels,
+} from './watched-domains.sql.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
 const tags = ['Domains']

@@ -2,7 +2,7 @@ import { CONFIRM_AFTER_MS } from '../limits.ts'
 import type { DomainReport, LineName, LineState } from '../shapes.ts'
 
 /** A confirmed state, and another one that was seen once. */
-export type KnownState = {
+type KnownState = {
   state: LineState
   /** `at` is in ISO 8601. */
   suspect: { state: LineState; at: string } | null

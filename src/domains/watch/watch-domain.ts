@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import { insertFirstChannel, listChannels } from '../../alerts/channels/store.ts'
-import { findDomainByName } from '../../dmarc/domains/store.ts'
+import { insertFirstChannel, listChannels } from '../../alerts/channels/alert-channels.sql.ts'
+import { findDomainByName } from '../../dmarc/domains/dmarc-domains.sql.ts'
 import { registerDomain } from '../../dmarc/domains/domains.ts'
 import { Fault } from '../../errors.ts'
 import type { DomainName } from '../../net/address.ts'
 import { addHost, changeHost, type HostDeps } from '../../monitoring/hosts.ts'
-import { listHosts, type HostRow } from '../../monitoring/store.ts'
+import { listHosts, type HostRow } from '../../monitoring/hosts.sql.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import {
@@ -16,7 +16,12 @@ import {
   type ServiceName,
 } from '../domain-context.ts'
 import { DOMAIN_DEADLINE_MS, MAX_PROBED_HOSTS, MAX_WATCHED_DOMAINS } from '../limits.ts'
-import { countWatched, findWatched, saveWatched, type WatchedDomainRow } from './store.ts'
+import {
+  countWatched,
+  findWatched,
+  saveWatched,
+  type WatchedDomainRow,
+} from './watched-domains.sql.ts'
 
 export type WatchDeps = DomainDeps & {
   db: Kysely<DB>
@@ -179,10 +184,14 @@ async function ensureChannel({ db, sendsMail }: WatchDeps, workspaceId: string):
   )
   const emails = channels.filter(({ type }) => type === 'email')
   if (channels.length === 0)
-    return ['Alerts are not sent: the workspace has no active alert channel. Add one under Alerts.']
+    return [
+      'Alerts are not sent: the workspace has no active alert channel. Add one under Settings.',
+    ]
   if (channels.length > emails.length) return []
   if (!sendsMail) return ['Alerts are not emailed: this service has no mail relay (SMTP_URL).']
   return emails.some(({ confirmedAt }) => confirmedAt !== null)
     ? []
-    : ['Alerts are not emailed yet: confirm the address under Alerts with the code from the email.']
+    : [
+        'Alerts are not emailed yet: confirm the address under Alert channels with the code from the email.',
+      ]
 }

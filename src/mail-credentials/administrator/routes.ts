@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { requireFound } from '../access-token.ts'
 import { shownCredential } from '../shown.ts'
 import { AdministratorCheck, AdministratorRequest, MailCredential } from '../shapes.ts'
-import { findCredential } from '../store.ts'
+import { findCredential } from '../mail-credentials.sql.ts'
 import {
   addAdministrator,
   checkAdministrator,

@@ -5,7 +5,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
 import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
 import type { CredentialDeps } from '../access-token.ts'
-import { readValidCertificate } from '../clients/certificate.ts'
+import { readValidCertificate } from '../clients/client-certificate.ts'
 import { requireRoom } from '../consent/consent.ts'
 import { KEEP_DAYS } from '../limits.ts'
 import { OAuthRejected, toFault } from '../oauth-problem.ts'
@@ -17,8 +17,8 @@ import {
   lockCredential,
   saveAdministrator,
   type CredentialRow,
-} from '../store.ts'
-import { requireAdministratorProvider } from './provider.ts'
+} from '../mail-credentials.sql.ts'
+import { requireAdministratorProvider } from './administrator-provider.ts'
 import { decryptAdministrator, encryptAdministrator, type AdministratorSecret } from './secret.ts'
 import { readServiceAccount } from './service-account.ts'
 import { requestAdministratorToken } from './token-request.ts'

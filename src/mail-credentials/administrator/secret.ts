@@ -1,10 +1,10 @@
 import { decrypt, encrypt } from '../../store/encryption.ts'
-import type { ClientCertificate } from '../clients/certificate.ts'
-import { credentialContext } from '../tokens.ts'
+import type { ClientCertificate } from '../clients/client-certificate.ts'
+import { credentialContext } from '../access-tokens.ts'
 import type { ServiceAccount } from './service-account.ts'
 
 /** An application that Microsoft Entra lets open the mailboxes of one tenant, by a secret or certificate. */
-export type MailApp = { tenant: string; clientId: string } & (
+type MailApp = { tenant: string; clientId: string } & (
   | { clientSecret: string; clientCertificate?: undefined }
   | { clientCertificate: ClientCertificate; clientSecret?: undefined }
 )
@@ -13,8 +13,6 @@ export type MailApp = { tenant: string; clientId: string } & (
 export type AdministratorSecret =
   | { kind: 'service_account'; account: ServiceAccount }
   | { kind: 'app'; app: MailApp }
-
-export type AdministratorKind = AdministratorSecret['kind']
 
 export function encryptAdministrator(
   secret: AdministratorSecret,

@@ -1,6 +1,6 @@
 import * as oidc from 'openid-client'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
-import { describeExpiry } from '../clients/certificate.ts'
+import { describeExpiry } from '../clients/client-certificate.ts'
 import { lifetimeOf, openClient } from '../oauth-client.ts'
 import { OAuthRejected } from '../oauth-problem.ts'
 import type { MailProvider } from '../providers.ts'

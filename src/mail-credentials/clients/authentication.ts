@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { importPKCS8 } from 'jose'
 import * as oidc from 'openid-client'
 import type { MailProvider } from '../providers.ts'
-import type { ClientCertificate } from './certificate.ts'
+import type { ClientCertificate } from './client-certificate.ts'
 
 /** Microsoft recommends it; RS256 is its older form. */
 const ALGORITHM = 'PS256'

@@ -12,7 +12,7 @@ import {
   type ProviderConfig,
   type ProviderId,
 } from '../providers.ts'
-import { findClientOf, listClients, type ClientRow } from './store.ts'
+import { findClientOf, listClients, type ClientRow } from './oauth-clients.sql.ts'
 
 /** Binds the secret of a client to its row. */
 export const clientContext = (id: string) => `mail_client/${id}`

@@ -3,16 +3,16 @@ import { Fault } from '../../errors.ts'
 import { defineJob, type Enqueue, type Job } from '../../jobs/job.ts'
 import type { DB } from '../../store/tables.ts'
 import { probeClient, type CredentialDeps } from '../access-token.ts'
-import type { OnRenewed } from '../jobs.ts'
+import type { OnRenewed } from '../mail-credentials-jobs.ts'
 import type { MailProvider } from '../providers.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { fingerprintOf } from './client-fingerprint.ts'
 import {
   deleteClientProblem,
   listClientProblems,
   listPermissions,
   markClientChecked,
   type ClientProblem,
-} from './store.ts'
+} from './oauth-clients.sql.ts'
 
 export type RecheckDeps = CredentialDeps & {
   onRenewed: OnRenewed

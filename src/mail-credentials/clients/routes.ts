@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { Done, responses, Success } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { Queue } from '../../jobs/queue.ts'
 import { encrypt } from '../../store/encryption.ts'
@@ -17,7 +17,7 @@ import {
   type ProviderConfig,
   type ProviderId,
 } from '../providers.ts'
-import { readValidCertificate, shownCertificate } from './certificate.ts'
+import { readValidCertificate, shownCertificate } from './client-certificate.ts'
 import { clientContext, clientKeyContext } from './clients.ts'
 import { ClientChange, MailClients } from './shapes.ts'
 import {
@@ -27,7 +27,7 @@ import {
   listClients,
   saveClient,
   type ClientRow,
-} from './store.ts'
+} from './oauth-clients.sql.ts'
 
 export type ClientRoutesDeps = {
   db: Kysely<DB>

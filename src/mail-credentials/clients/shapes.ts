@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Timestamp } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp } from '../../http/http-schema.ts'
 import { MAX_PEM_LENGTH } from '../limits.ts'
 import { PROVIDER_IDS } from '../providers.ts'
 

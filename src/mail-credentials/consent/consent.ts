@@ -17,8 +17,8 @@ import {
   insertCredential,
   lockCredential,
   saveTokens,
-} from '../store.ts'
-import { decryptChecks, encryptChecks } from '../tokens.ts'
+} from '../mail-credentials.sql.ts'
+import { decryptChecks, encryptChecks } from '../access-tokens.ts'
 import {
   claimConsent,
   countOpenConsents,
@@ -27,7 +27,7 @@ import {
   markGranted,
   type ConsentRow,
   type Starter,
-} from './store.ts'
+} from './oauth-consents.sql.ts'
 
 export type ConsentDeps = CredentialDeps & {
   redirectUri: string

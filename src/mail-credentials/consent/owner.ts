@@ -8,7 +8,7 @@ import { requireClient, type CredentialDeps } from '../access-token.ts'
 import { MAX_OPEN_CONSENTS } from '../limits.ts'
 import { toFault } from '../oauth-problem.ts'
 import type { ProviderId } from '../providers.ts'
-import { decryptChecks, encryptChecks } from '../tokens.ts'
+import { decryptChecks, encryptChecks } from '../access-tokens.ts'
 import { EXPIRED, hashOf, insertGranted, problemOf, type ConsentFailure } from './consent.ts'
 import {
   claimOwnersConsent,
@@ -16,7 +16,7 @@ import {
   insertConsent,
   markFailed,
   markGranted,
-} from './store.ts'
+} from './oauth-consents.sql.ts'
 
 /** The owner of a mailbox, who signs in by a link. */
 export type Owner = { workspaceId: string; linkId: string }

@@ -4,12 +4,12 @@ import type { DB } from '../../store/tables.ts'
 import { newUuid } from '../../store/uuid.ts'
 import { correctMailbox } from './correct-mailbox.ts'
 import { BATCH_LIMITS } from './limits.ts'
-import { insertMailboxes, listAccounts } from './mailboxes/store.ts'
+import { insertMailboxes, listAccounts } from './mailboxes/batch-mailboxes.sql.ts'
 import { decodeText } from './parse/decode-text.ts'
 import { accountKey, joined, readMailboxes, type ReadFile } from './parse/read-mailboxes.ts'
 import { encryptPasswords } from './passwords.ts'
 import type { MailboxList } from './shapes.ts'
-import type { AddedLines } from './view.ts'
+import type { AddedLines } from './batch-view.ts'
 
 /**
  * Reads the list of a request.

@@ -1,7 +1,7 @@
 import { Fault } from '../../errors.ts'
 import type { OpenTokens } from '../../mail-credentials/token-source.ts'
-import type { AccountAddress } from '../store.ts'
-import type { MailboxRow } from './mailboxes/store.ts'
+import type { AccountAddress } from '../migrations.sql.ts'
+import type { MailboxRow } from './mailboxes/batch-mailboxes.sql.ts'
 import { joined, type ReadFile } from './parse/read-mailboxes.ts'
 import type { MailboxChanges } from './shapes.ts'
 

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
-import { releaseCredential } from '../../mail-credentials/store.ts'
+import { releaseCredential } from '../../mail-credentials/mail-credentials.sql.ts'
 import { ifDecryptable } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
-import { deleteOpenLinks } from '../owner-links/store.ts'
-import { credentialsOf, eraseSecret } from '../store.ts'
+import { deleteOpenLinks } from '../owner-links/owner-links.sql.ts'
+import { credentialsOf, eraseSecret } from '../migrations.sql.ts'
 import {
   listAccounts,
   lockMailbox,
   saveCorrection,
   stateOf,
   type MailboxRow,
-} from './mailboxes/store.ts'
+} from './mailboxes/batch-mailboxes.sql.ts'
 import { accountKey } from './parse/read-mailboxes.ts'
 import { readSide, type ReadSide, type SideDefaults, type SideName } from './parse/read-side.ts'
 import { decryptPasswords, encryptPasswords, type Passwords } from './passwords.ts'

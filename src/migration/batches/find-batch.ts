@@ -3,11 +3,11 @@ import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import { readSnapshot } from '../../store/snapshot.ts'
 import type { DB } from '../../store/tables.ts'
-import { listHeldHosts } from './hosts/store.ts'
-import { findBatch, listProblems, readTotals, totalsOf, type BatchRow } from './store.ts'
-import { readBatchSync } from '../sync/store.ts'
-import { listChanged } from './mailboxes/store.ts'
-import { presentFullBatch, presentMailbox } from './view.ts'
+import { listHeldHosts } from './batch-hosts.sql.ts'
+import { findBatch, listProblems, readTotals, totalsOf, type BatchRow } from './batches.sql.ts'
+import { readBatchSync } from '../sync/syncs.sql.ts'
+import { listChanged } from './mailboxes/batch-mailboxes.sql.ts'
+import { presentFullBatch, presentMailbox } from './batch-view.ts'
 
 type BatchName = { workspaceId: string; id: string }
 

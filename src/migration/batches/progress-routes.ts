@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import {
   dryRunBatch,
   endBatch,
@@ -11,7 +11,7 @@ import {
   startBatch,
   type BatchDeps,
   type BatchName,
-} from './actions.ts'
+} from './batch-actions.ts'
 import { findFullBatch } from './find-batch.ts'
 import { SyncRequest } from '../sync/shapes.ts'
 import { endBatchSync, setBatchSync } from './sync.ts'
@@ -78,7 +78,8 @@ function queueingRoutes(app: App, deps: BatchDeps): void {
     {
       schema: {
         ...describe('retry', 'Retry mailboxes that need attention', QueuedMailboxes),
-        description: 'All of them, those with a problem, or those named.',
+        description:
+          'All of them, those with a problem, or those named, also when they were corrected and are ready.',
         body: RetryOptions,
       },
     },

@@ -1,4 +1,4 @@
-import type { MailboxRow } from './mailboxes/store.ts'
+import type { MailboxRow } from './mailboxes/batch-mailboxes.sql.ts'
 
 /** The columns of the report of a batch. */
 const COLUMNS: [title: string, valueOf: (row: MailboxRow) => string | number | null][] = [

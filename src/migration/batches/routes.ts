@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { onAccessChangeOf } from '../../accounts/account-changes.ts'
-import { addAuditDetails } from '../../accounts/audit/record.ts'
+import { addAuditDetails } from '../../accounts/audit/record-change.ts'
 import { callerOf, type Reauthenticate } from '../../http/auth.ts'
 import type { EventStreams } from '../../http/events/event-streams.ts'
 import {
@@ -12,14 +12,14 @@ import {
   sliceOf,
   Success,
   Uuid,
-} from '../../http/schema.ts'
+} from '../../http/http-schema.ts'
 import { sendParts } from '../../http/send-parts.ts'
-import type { App } from '../../http/server.ts'
+import type { App } from '../../http/http-server.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import { readSnapshot } from '../../store/snapshot.ts'
-import { addToBatch, createBatch, editBatch, removeBatch, type BatchDeps } from './actions.ts'
+import { addToBatch, createBatch, editBatch, removeBatch, type BatchDeps } from './batch-actions.ts'
 import { readList } from './add-mailboxes.ts'
-import { readForReport } from './mailboxes/store.ts'
+import { readForReport } from './mailboxes/batch-mailboxes.sql.ts'
 import { mailboxRoutes } from './mailboxes/routes.ts'
 import { findBatchChanges, findFullBatch, requireBatch } from './find-batch.ts'
 import { BATCH_LIMITS } from './limits.ts'
@@ -37,8 +37,8 @@ import {
   NewBatch,
   ReadList,
 } from './shapes.ts'
-import { BATCH_CHANGED, listBatches } from './store.ts'
-import { presentAdded, presentBatch, presentList } from './view.ts'
+import { BATCH_CHANGED, listBatches } from './batches.sql.ts'
+import { presentAdded, presentBatch, presentList } from './batch-view.ts'
 
 export type BatchRoutesDeps = BatchDeps & {
   reauthenticate: Reauthenticate

@@ -8,17 +8,17 @@ import {
   SearchText,
   Timestamp,
   Uuid,
-} from '../../http/schema.ts'
+} from '../../http/http-schema.ts'
 import { SHOWN_NAME } from '../../http/shown-name.ts'
 import { CredentialId } from '../secret-shapes.ts'
 import { Administrator, Path, PLAIN } from '../shapes.ts'
 import { BATCH_LIMITS, DEFAULT_HOST_LIMIT, MAX_HOST_LIMIT } from './limits.ts'
-import { MAILBOX_ORDERS } from './mailboxes/store.ts'
+import { MAILBOX_ORDERS } from './mailboxes/batch-mailboxes.sql.ts'
 import { BatchSync, SyncRequest } from '../sync/shapes.ts'
 import { FIELDS } from './parse/columns.ts'
-import { FORMATS } from './parse/formats.ts'
+import { FORMATS } from './parse/panel-formats.ts'
 import { MAX_PASSWORD_CHARS, MAX_USER_CHARS } from './parse/read-side.ts'
-import { MAILBOX_STATES } from './store.ts'
+import { MAILBOX_STATES } from './batches.sql.ts'
 
 const SideFields = {
   host: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
@@ -230,6 +230,9 @@ export const BatchMailbox = Type.Object({
   messagesPerSecond: Type.Number(),
   bytesPerSecond: Type.Integer(),
   errorCount: Type.Integer(),
+  isEmpty: Type.Boolean({
+    description: 'In sync with a source that has no messages. A wrong account looks like this.',
+  }),
   passes: Type.Integer({ description: 'Completed synchronizations.' }),
   syncedAt: Nullable(Timestamp),
   migrationId: Nullable(Uuid),
@@ -254,6 +257,9 @@ const BatchFields = {
   destinationLimit: Type.Integer(),
   isSynchronized: Type.Boolean({ description: 'It is synchronized again and again.' }),
   mailboxes: Type.Integer(),
+  emptyMailboxes: Type.Integer({
+    description: 'Mailboxes in sync whose source has no messages.',
+  }),
   counts: Counts,
   messagesDone: Type.Integer(),
   messagesTotal: Type.Integer({ description: 'Of the mailboxes that were counted.' }),
@@ -270,7 +276,7 @@ const BatchFields = {
 }
 
 /** A batch in a list. */
-export const ListedBatch = Type.Object(BatchFields)
+const ListedBatch = Type.Object(BatchFields)
 
 export const Batch = Type.Object({
   ...BatchFields,

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../time.ts'
 import { SYNC_LIMITS } from '../sync/limits.ts'
 import type { SyncRequest } from '../sync/shapes.ts'
-import type { BatchRow } from './store.ts'
+import type { BatchRow } from './batches.sql.ts'
 
 /** The columns of the standing synchronization of a batch. */
 export function syncColumns({ everyMinutes, deletions = 'record' }: SyncRequest) {

@@ -2,10 +2,10 @@ import type { Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
 import type { SyncRequest } from '../sync/shapes.ts'
-import { deleteBatchSyncs, listStarted, saveSyncs } from '../sync/store.ts'
-import { changeBatch, type BatchDeps, type BatchName } from './actions.ts'
+import { deleteBatchSyncs, listStarted, saveSyncs } from '../sync/syncs.sql.ts'
+import { changeBatch, type BatchDeps, type BatchName } from './batch-actions.ts'
 import { NO_SYNC, syncColumns } from './sync-columns.ts'
-import { updateBatch } from './store.ts'
+import { updateBatch } from './batches.sql.ts'
 
 /**
  * Synchronizes the mailboxes of a batch again and again, or changes how. The next pass of mailboxes

@@ -2,12 +2,12 @@ import type { Kysely, Transaction } from 'kysely'
 import { raiseResolved } from '../../alerts/raise.ts'
 import { defineJob, type Enqueue, type Job } from '../../jobs/job.ts'
 import type { DB } from '../../store/tables.ts'
-import { notifyBatch } from '../batches/store.ts'
-import { queueWaitingMailboxes } from '../batches/progress/store.ts'
-import { correctedAlert } from './alerts.ts'
-import { failAbandoned, resumeMigration } from '../store.ts'
-import type { MigrationData } from '../submit.ts'
-import { listAbandoned, listWaitingFor } from './store.ts'
+import { notifyBatch } from '../batches/batches.sql.ts'
+import { queueWaitingMailboxes } from '../batches/batch-progress.sql.ts'
+import { correctedAlert } from './consent-alerts.ts'
+import { failAbandoned, resumeMigration } from '../migrations.sql.ts'
+import type { MigrationData } from '../submit-migration.ts'
+import { listAbandoned, listWaitingFor } from './migration-consents.sql.ts'
 
 /** Queues the migrations that waited for a credential, in the transaction that renews it. */
 export async function resumeAfterConsent(

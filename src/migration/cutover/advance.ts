@@ -2,16 +2,16 @@ import type { Transaction } from 'kysely'
 import type { Enqueue, Job } from '../../jobs/job.ts'
 import type { DB } from '../../store/tables.ts'
 import { HOUR_MS } from '../../time.ts'
-import { queueMailboxes } from '../batches/progress/store.ts'
-import { updateBatch } from '../batches/store.ts'
+import { queueMailboxes } from '../batches/batch-progress.sql.ts'
+import { updateBatch } from '../batches/batches.sql.ts'
 import { NO_SYNC } from '../batches/sync-columns.ts'
-import { requestProofsOfBatch } from '../proof/actions.ts'
-import type { ProofData } from '../proof/job.ts'
-import { countBatchProofs } from '../proof/store.ts'
-import { deleteBatchSyncs } from '../sync/store.ts'
+import { requestProofsOfBatch } from '../proof/proof-actions.ts'
+import type { ProofData } from '../proof/proof-job.ts'
+import { countBatchProofs } from '../proof/proofs.sql.ts'
+import { deleteBatchSyncs } from '../sync/syncs.sql.ts'
 import { ttlEverywhereAt } from './dns-facts.ts'
-import { makePassesDue, readFinalPass, readWatch } from './mailboxes/store.ts'
-import { hasHosts } from './mx.ts'
+import { makePassesDue, readFinalPass, readWatch } from './cutover-mailboxes.sql.ts'
+import { hasHosts } from './cutover-mx.ts'
 import { openStepOf, type StepName } from './steps.ts'
 import {
   closeStep,
@@ -20,7 +20,7 @@ import {
   lockCutover,
   markSwitched,
   type CutoverRow,
-} from './store.ts'
+} from './cutovers.sql.ts'
 
 export type AdvanceDeps = {
   enqueue: Enqueue

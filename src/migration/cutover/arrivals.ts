@@ -2,8 +2,8 @@ import type { Db } from '../../store/database.ts'
 import { SECOND_MS } from '../../time.ts'
 import { readRecords } from '../engine/journal/copy-records.ts'
 import { CUTOVER_LIMITS } from './limits.ts'
-import { listCopiesAfter, saveArrivals } from './mailboxes/store.ts'
-import type { CutoverRow } from './store.ts'
+import { listCopiesAfter, saveArrivals } from './cutover-mailboxes.sql.ts'
+import type { CutoverRow } from './cutovers.sql.ts'
 
 type Found = { messages: Set<string>; last: number }
 

@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../../time.ts'
-import { everyServer, hasHosts, type MxObservation } from './mx.ts'
+import { everyServer, hasHosts, type MxObservation } from './cutover-mx.ts'
 
 /** What is known about the MX records of a cut-over. */
 export type DnsFacts = {

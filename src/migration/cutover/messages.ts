@@ -15,7 +15,7 @@ export const STEP_TITLES: Record<StepName, string> = {
 
 export const STEP_ADVICE: Record<StepName, string> = {
   ttl: 'Set a short TTL at your DNS provider, so that all senders follow the switch quickly.',
-  switch: 'Replace the MX records at your DNS provider by those of the new servers.',
+  switch: 'Replace the MX records at your DNS provider with those of the new servers.',
   quiet: 'Senders that know the old servers deliver there for some days. Passes copy what arrives.',
   final_pass: 'Start it when the old mailboxes are no longer in use.',
   proof: 'Both servers are read again, and every message is compared.',

@@ -1,8 +1,8 @@
-import type { BatchProofCounts } from '../proof/store.ts'
-import type { FinalPass, Watch } from './mailboxes/store.ts'
-import { hasHosts } from './mx.ts'
+import type { BatchProofCounts } from '../proof/proofs.sql.ts'
+import type { FinalPass, Watch } from './cutover-mailboxes.sql.ts'
+import { hasHosts } from './cutover-mx.ts'
 import type { StepName } from './steps.ts'
-import type { CutoverRow } from './store.ts'
+import type { CutoverRow } from './cutovers.sql.ts'
 
 type Found = {
   row: CutoverRow

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { addAuditDetails } from '../../accounts/audit/record.ts'
+import { addAuditDetails } from '../../accounts/audit/record-change.ts'
 import { callerOf } from '../../http/auth.ts'
-import { responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
-import type { BatchName } from '../batches/actions.ts'
+import { responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
+import type { BatchName } from '../batches/batch-actions.ts'
 import { requireBatch } from '../batches/find-batch.ts'
 import {
   cancelCutover,
@@ -12,9 +12,9 @@ import {
   createCutover,
   startFinal,
   type CutoverDeps,
-} from './actions.ts'
+} from './cutover-actions.ts'
 import { CutoverStepName, FoundCutover, NewCutover, CutoverConfirmation } from './shapes.ts'
-import { findShownCutover } from './view.ts'
+import { findShownCutover } from './cutover-view.ts'
 
 const tags = ['Migration batches']
 const params = Type.Object({ id: Uuid })

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { PLAIN } from '../shapes.ts'
-import { PROOF_LEVELS } from '../proof/document.ts'
+import { PROOF_LEVELS } from '../proof/proof-document.ts'
 import { CUTOVER_LIMITS, DEFAULT_QUIET_HOURS, DEFAULT_SYNC_MINUTES, DEFAULT_TTL } from './limits.ts'
 import { OUTCOMES, STEPS } from './steps.ts'
 

@@ -1,6 +1,6 @@
 import type { Enqueue, Job } from '../../jobs/job.ts'
 import type { Db } from '../../store/database.ts'
-import { makeCutoverDue } from './store.ts'
+import { makeCutoverDue } from './cutovers.sql.ts'
 
 /** Has the cut-over of a batch checked at once. */
 export async function wakeCutover(

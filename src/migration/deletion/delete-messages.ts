@@ -1,7 +1,7 @@
 import { formatUidSet } from '../../net/imap/connection/command-encoding.ts'
-import { signIn } from '../../net/imap/connection/session.ts'
+import { signIn } from '../../net/imap/connection/imap-session.ts'
 import { createSessions, type Sessions } from '../../net/imap/connection/sessions.ts'
-import type { SignIn } from '../../net/imap/connection/sign-in.ts'
+import type { SignIn } from '../../net/imap/connection/imap-sign-in.ts'
 import type { Wire } from '../../net/imap/connection/wire.ts'
 import { listReadableFolders } from '../../net/imap/folders/list-folders.ts'
 import {

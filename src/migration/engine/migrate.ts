@@ -1,4 +1,4 @@
-import type { MigrateDeps, MigrateOptions } from './options.ts'
+import type { MigrateDeps, MigrateOptions } from './migration-options.ts'
 import type { FolderCopy, MigrationContext, MigrationNote } from './context.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import { limitHeapGrowth } from '../../heap-growth.ts'

@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.ts'
-import { refusalOf } from '../../mail-credentials/sign-in.ts'
+import { refusalOf } from '../../mail-credentials/mailbox-sign-in.ts'
 import { ImapLost } from '../../net/imap/connection/refusals.ts'
 
 /** The reason that ends a migration or a folder: a stable code and a sentence. */

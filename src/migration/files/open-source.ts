@@ -1,7 +1,7 @@
 import type { FoundFolder } from './find-folders.ts'
 import type { FoundMessage, Leave } from './formats/found-message.ts'
 import { readLabels, type LabelledPlace } from './formats/gmail-labels.ts'
-import type { MailStore, StoredMessage, StoreFolder } from './store.ts'
+import type { MailStore, StoredMessage, StoreFolder } from './mail-files.sql.ts'
 import { openUidIndex, type UidIndex } from './uid-index.ts'
 
 /** How messages with labels of Gmail are placed: once, in a folder for each label, or not by label. */

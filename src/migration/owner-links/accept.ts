@@ -1,24 +1,34 @@
 import type { Kysely, Transaction } from 'kysely'
-import { insertAuditEntries } from '../../accounts/audit/store.ts'
+import { insertAuditEntries } from '../../accounts/audit/audit-log.sql.ts'
 import { Fault } from '../../errors.ts'
 import type { Enqueue, Job } from '../../jobs/job.ts'
-import { signIn } from '../../net/imap/connection/session.ts'
+import { signIn } from '../../net/imap/connection/imap-session.ts'
 import { ifDecryptable } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { SECOND_MS } from '../../time.ts'
-import { resolveAccount, type AccountSecret, type NetDeps } from '../accounts.ts'
-import { lockMailbox, saveCorrection, stateOf } from '../batches/mailboxes/store.ts'
+import { resolveAccount, type AccountSecret, type NetDeps } from '../mailbox-accounts.ts'
+import { lockMailbox, saveCorrection, stateOf } from '../batches/mailboxes/batch-mailboxes.sql.ts'
 import { decryptPasswords, encryptPasswords } from '../batches/passwords.ts'
-import { queueMailboxes } from '../batches/progress/store.ts'
-import { lockBatch, notifyBatch } from '../batches/store.ts'
-import { releaseCredentials } from '../consent/store.ts'
-import { credentialsOf, resumeMigration, saveSides, type AccountAddress } from '../store.ts'
-import { decryptSecrets, encryptSecrets, type MigrationData, type Secrets } from '../submit.ts'
+import { queueMailboxes } from '../batches/batch-progress.sql.ts'
+import { lockBatch, notifyBatch } from '../batches/batches.sql.ts'
+import { releaseCredentials } from '../consent/migration-consents.sql.ts'
+import {
+  credentialsOf,
+  resumeMigration,
+  saveSides,
+  type AccountAddress,
+} from '../migrations.sql.ts'
+import {
+  decryptSecrets,
+  encryptSecrets,
+  type MigrationData,
+  type Secrets,
+} from '../submit-migration.ts'
 import { OWNER_ACTOR } from './audit-actor.ts'
 import { OWNER_PAGE_PATH } from './create-links.ts'
-import { claimLink, lockWaitingMigration, type OpenedLink } from './store.ts'
-import { createOwnerToken } from './token.ts'
-import { OWNER_ACCESS_PATH } from './withdrawal/withdraw.ts'
+import { claimLink, lockWaitingMigration, type OpenedLink } from './owner-links.sql.ts'
+import { createOwnerToken } from './owner-token.ts'
+import { OWNER_ACCESS_PATH } from './withdrawal/withdraw-permission.ts'
 
 export type AcceptDeps = NetDeps & {
   db: Kysely<DB>

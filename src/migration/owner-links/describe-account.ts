@@ -1,4 +1,4 @@
-import type { AccountAddress } from '../store.ts'
+import type { AccountAddress } from '../migrations.sql.ts'
 
 /** The server of an account, with a port that is not the usual one: another program may listen there. */
 export function serverOf({ host, port }: AccountAddress): string {

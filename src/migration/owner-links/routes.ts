@@ -1,15 +1,15 @@
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { Done, responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { Done, responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { requireBatch } from '../batches/find-batch.ts'
-import { findMigration } from '../store.ts'
+import { findMigration } from '../migrations.sql.ts'
 import { createBatchLinks, createMigrationLink, type CreateDeps } from './create-links.ts'
 import { OWNER_LINK_LIMITS } from './limits.ts'
 import { BatchLinkRequest, CreatedOwnerLink, LinkRequest, OwnerLink } from './shapes.ts'
-import { deleteOpenLink, listLinks, type OwnerLinkRow } from './store.ts'
+import { deleteOpenLink, listLinks, type OwnerLinkRow } from './owner-links.sql.ts'
 
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })

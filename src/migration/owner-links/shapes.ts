@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { OWNER_LINK_LIMITS } from './limits.ts'
 
 const Side = Type.Enum(['source', 'destination'])

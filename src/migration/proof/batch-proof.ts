@@ -1,14 +1,14 @@
 import type { Db } from '../../store/database.ts'
 import { VERSION } from '../../version.ts'
-import type { BatchRow } from '../batches/store.ts'
+import type { BatchRow } from '../batches/batches.sql.ts'
 import {
   PROOF_FORMAT,
   totalsOfMailboxes,
   verdictOfBatch,
   type BatchProof,
   type ProvenMailbox,
-} from './document.ts'
-import { listBatchProofs, type BatchProofRow } from './store.ts'
+} from './proof-document.ts'
+import { listBatchProofs, type BatchProofRow } from './proofs.sql.ts'
 
 /** Composes the proof of a batch from those of its mailboxes. */
 export async function composeBatchProof(

@@ -6,7 +6,7 @@ import {
   verdictOfMailbox,
   type MailboxProof,
   type ProofDocument,
-} from './document.ts'
+} from './proof-document.ts'
 
 /**
  * Checks that the sums and the verdict of a proof follow from its parts.

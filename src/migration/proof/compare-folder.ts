@@ -1,5 +1,5 @@
 import { compareLists, type Comparison, type Pair, type SkippedMessages } from './compare-lists.ts'
-import type { ProofLevel } from './document.ts'
+import type { ProofLevel } from './proof-document.ts'
 import type { MessageList, MessageSum } from './message-list.ts'
 
 export type ComparedFolder = Pick<Comparison, 'onlySource' | 'onlyDestination'> & {

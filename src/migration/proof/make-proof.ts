@@ -14,7 +14,7 @@ import {
   type ProofFolder,
   type ProofLevel,
   type Reason,
-} from './document.ts'
+} from './proof-document.ts'
 import {
   createAdditionalExplainer,
   createMissingExplainer,

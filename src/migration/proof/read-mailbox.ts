@@ -13,7 +13,7 @@ import { chooseFolders } from '../engine/plan/plan.ts'
 import { Reopen } from '../engine/stop.ts'
 import { WAIT_TIMES, type WaitTimes } from '../limits.ts'
 import type { Logger } from '../../log.ts'
-import type { ProofLevel } from './document.ts'
+import type { ProofLevel } from './proof-document.ts'
 import { PROOF_LIMITS } from './limits.ts'
 import { MessageList } from './message-list.ts'
 import { readMessages, type ReadFolder } from './read-messages.ts'
@@ -35,7 +35,7 @@ export type ReadDeps = {
 }
 
 /** A folder of one side as it was read. */
-export type ReadSide = ReadFolder & {
+type ReadSide = ReadFolder & {
   exists: number
   uidValidity: number | null
   uidNext: number | null

@@ -4,8 +4,8 @@ import { fetchBodies } from '../../net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata, type Metadata } from '../../net/imap/fetch/fetch-metadata.ts'
 import type { Wire } from '../../net/imap/connection/wire.ts'
 import { readContent } from '../engine/identify/content.ts'
-import { contentFingerprint, messageIdOf } from '../engine/identify/fingerprint.ts'
-import type { ProofLevel } from './document.ts'
+import { contentFingerprint, messageIdOf } from '../engine/identify/message-fingerprint.ts'
+import type { ProofLevel } from './proof-document.ts'
 import { MessageList, type ListedMessage } from './message-list.ts'
 
 /** The messages of a folder, and those that the server lists but does not return. */

@@ -2,14 +2,15 @@ import { Type } from 'typebox'
 import type { FastifyReply } from 'fastify'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { responses, responsesAs, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, responsesAs, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { Db } from '../../store/database.ts'
 import { requireBatch } from '../batches/find-batch.ts'
-import { findMigration, hasSecret } from '../store.ts'
-import { requestBatchProof, requestProof, type ProofActionDeps } from './actions.ts'
+import { findMigration, hasSecret } from '../migrations.sql.ts'
+import { requestBatchProof, requestProof, type ProofActionDeps } from './proof-actions.ts'
 import { composeBatchProof } from './batch-proof.ts'
-import type { MailboxProof } from './document.ts'
+import type { MailboxProof } from './proof-document.ts'
+import { isEmptyProof } from './messages.ts'
 import {
   BatchProofRequest,
   MigrationBatchProof,
@@ -18,7 +19,7 @@ import {
   ProofRequest,
 } from './shapes.ts'
 import { signFile, type ProofKey as SigningKey } from './signed-file.ts'
-import { countBatchProofs, findDocument, findProof } from './store.ts'
+import { countBatchProofs, findDocument, findProof } from './proofs.sql.ts'
 
 export type ProofRoutesDeps = ProofActionDeps & { proofKey: SigningKey }
 
@@ -188,6 +189,7 @@ async function presentProof(db: Db, name: Name, key: SigningKey) {
   const migration = await requireMigration(db, name)
   const row = await findProof(db, name.id)
   const document = row ? await findDocument(db, name.id) : null
+  const proof = document === null ? null : (JSON.parse(document) as MailboxProof)
   return {
     state: row?.state ?? ('none' as const),
     level: row?.level ?? null,
@@ -198,7 +200,8 @@ async function presentProof(db: Db, name: Name, key: SigningKey) {
     error: row?.error ?? null,
     needsPasswords: migration.batchId === null && !(await hasSecret(db, name.id)),
     key: presentKey(key),
-    proof: document === null ? null : (JSON.parse(document) as MailboxProof),
+    isEmpty: proof !== null && isEmptyProof(proof.totals),
+    proof,
   }
 }
 
@@ -206,7 +209,8 @@ async function presentBatchProof(db: Db, name: Name, key: SigningKey) {
   const batch = await requireBatch(db, name)
   const counts = await countBatchProofs(db, batch.id)
   const proof = counts.requested === 0 ? null : await composeBatchProof(db, batch)
-  return { ...counts, key: presentKey(key), proof }
+  const empty = proof?.mailboxes.filter(({ totals }) => totals && isEmptyProof(totals)) ?? []
+  return { ...counts, empty: empty.length, key: presentKey(key), proof }
 }
 
 function presentKey({ publicKey, fingerprint }: SigningKey) {

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp, Uuid } from '../../http/http-schema.ts'
 import { RenewedSecret } from '../secret-shapes.ts'
-import { PROOF_FORMAT, PROOF_LEVELS, VERDICTS } from './document.ts'
+import { PROOF_FORMAT, PROOF_LEVELS, VERDICTS } from './proof-document.ts'
 import { PROOF_LIMITS } from './limits.ts'
 
 const Level = Type.Enum([...PROOF_LEVELS], {
@@ -158,6 +158,9 @@ export const MigrationProof = Type.Object({
   needsPasswords: Type.Boolean({
     description: 'Whether a request has to contain the passwords of both sides.',
   }),
+  isEmpty: Type.Boolean({
+    description: 'The proof says nothing, because the source has no messages.',
+  }),
   key: ProofKey,
   proof: Nullable(MailboxProof),
 })
@@ -170,6 +173,9 @@ export const MigrationBatchProof = Type.Object({
   done: Count,
   failed: Count,
   incomplete: Type.Integer({ description: 'Proofs with missing messages.' }),
+  empty: Type.Integer({
+    description: 'Proofs that say nothing, because the source has no messages.',
+  }),
   requestedAt: Nullable(Timestamp),
   endedAt: Nullable(Timestamp),
   key: ProofKey,

@@ -7,7 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { Fault } from '../../errors.ts'
-import { PROOF_FORMAT, type ProofDocument } from './document.ts'
+import { PROOF_FORMAT, type ProofDocument } from './proof-document.ts'
 
 /** What Ed25519 keys in DER begin with (RFC 8410). */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
@@ -115,7 +115,7 @@ function decode(text: unknown, bytes: number): Buffer | null {
   return decoded.length === bytes ? decoded : null
 }
 
-export function digestOfDocument(document: string): string {
+function digestOfDocument(document: string): string {
   return createHash('sha256').update(document).digest('hex')
 }
 

@@ -1,15 +1,21 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import type { CopyFailure, Journal, SavedFolder } from '../engine/journal/journal.ts'
-import { addErrors } from '../store.ts'
+import { addErrors } from '../migrations.sql.ts'
 import {
   addDeletions,
   closeDeletions,
   holdDeletions,
   listDeletions,
   readCopies,
-} from './copies/store.ts'
-import { findFolder, listFolders, loadFolders, saveFolders, type Run } from './store.ts'
+} from './copied-messages.sql.ts'
+import {
+  findFolder,
+  listFolders,
+  loadFolders,
+  saveFolders,
+  type Run,
+} from './migration-runs.sql.ts'
 
 /**
  * Thrown when the migration has ended or another worker has claimed it: nothing more may be sent.

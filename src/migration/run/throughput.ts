@@ -12,7 +12,7 @@ export type Throughput = {
   points: ThroughputPoint[]
 }
 
-export type ThroughputPoint = [
+type ThroughputPoint = [
   step: number,
   messages: number,
   bytes: number,

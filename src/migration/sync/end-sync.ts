@@ -1,8 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
-import { releaseCredentials } from '../consent/store.ts'
-import { credentialsOf, eraseEndedSecret, findMigration, notifyMigration } from '../store.ts'
-import { deleteSync } from './store.ts'
+import { releaseCredentials } from '../consent/migration-consents.sql.ts'
+import {
+  credentialsOf,
+  eraseEndedSecret,
+  findMigration,
+  notifyMigration,
+} from '../migrations.sql.ts'
+import { deleteSync } from './syncs.sql.ts'
 
 /**
  * Ends the synchronization of a migration and deletes its passwords and credentials. A pass that runs

@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { Done, responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
-import { findMigration } from '../store.ts'
-import { confirmDeletions, setSync, stopSync, type SyncDeps } from './actions.ts'
+import { Done, responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
+import { findMigration } from '../migrations.sql.ts'
+import { confirmDeletions, setSync, stopSync, type SyncDeps } from './sync-actions.ts'
 import { MigrationSync, MigrationSyncRequest, SyncPasses } from './shapes.ts'
-import { countDeletions, findSync, listPasses } from './store.ts'
+import { countDeletions, findSync, listPasses } from './syncs.sql.ts'
 import type { SyncRow } from './sync-row.ts'
-import { presentPass, presentSync } from './view.ts'
+import { presentPass, presentSync } from './sync-view.ts'
 
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })

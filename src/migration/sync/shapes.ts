@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
-import { nameComponents, Nullable, Timestamp } from '../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp } from '../../http/http-schema.ts'
 import { RenewedSecret } from '../secret-shapes.ts'
 import { SYNC_LIMITS } from './limits.ts'
 
 const { minMinutes, maxMinutes, days } = SYNC_LIMITS
 
-export const SyncFields = {
+const SyncFields = {
   everyMinutes: Type.Integer({
     minimum: minMinutes,
     maximum: maxMinutes,
@@ -39,7 +39,7 @@ export const MigrationSyncRequest = Type.Object(
 )
 export type MigrationSyncRequest = Static<typeof MigrationSyncRequest>
 
-export const SyncChanges = Type.Object(
+const SyncChanges = Type.Object(
   {
     copied: Type.Integer({ description: 'New messages.' }),
     flags: Type.Integer({ description: 'Copies whose flags were changed.' }),

@@ -1,7 +1,7 @@
 import { canonical, classify, parseHost } from '../../net/address.ts'
 import { dataOf, type DnsAnswer, type Resolver } from '../../net/dns.ts'
 import { ADDRESS_RETENTION_MS, MAX_ADDRESSES_PER_NAME } from '../limits.ts'
-import type { ClaimedHost } from '../checks/store.ts'
+import type { ClaimedHost } from '../checks/host-checks.sql.ts'
 
 export type FoundAddresses = {
   /** Public addresses of the host now and a short while ago. */

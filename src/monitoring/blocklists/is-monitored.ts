@@ -1,6 +1,6 @@
-import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
+import type { Blocklist } from '../../protocols/dnsbl/blocklist-catalogue.ts'
 import type { Db } from '../../store/database.ts'
-import { listMonitoringHosts, type MonitoredIp, listWorkspaceModes } from './store.ts'
+import { listMonitoringHosts, type MonitoredIp, listWorkspaceModes } from './listings.sql.ts'
 import { modeOf } from './modes.ts'
 
 /**

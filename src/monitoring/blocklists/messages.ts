@@ -1,8 +1,8 @@
 import type { NewAlert } from '../../alerts/raise.ts'
 import { SEVERITIES, type Severity } from '../../alerts/severity.ts'
-import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
-import type { HostRow } from '../store.ts'
-import type { ListingChange } from '../blocklists/evaluate.ts'
+import type { Blocklist } from '../../protocols/dnsbl/blocklist-catalogue.ts'
+import type { HostRow } from '../hosts.sql.ts'
+import type { ListingChange } from './evaluate-blocklists.ts'
 
 /** An alert about listings always belongs to an incident. */
 type ListingAlert = NewAlert & { incident: string }

@@ -1,4 +1,4 @@
-import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
+import type { Blocklist } from '../../protocols/dnsbl/blocklist-catalogue.ts'
 
 /** Effect of a listing: raise an alert; only count it; or do not query the blocklist at all. */
 export const LIST_MODES = ['alert', 'watch', 'mute'] as const

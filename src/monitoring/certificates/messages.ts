@@ -1,8 +1,8 @@
 import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
 import type { Severity } from '../../alerts/severity.ts'
 import type { Fact } from '../facts/observation.ts'
-import type { HostRow } from '../store.ts'
-import type { CertificateDetail, CertificateState } from './check.ts'
+import type { HostRow } from '../hosts.sql.ts'
+import type { CertificateDetail, CertificateState } from './check-certificates.ts'
 import { DAY_MS } from '../../time.ts'
 
 export type CertificateChange = {

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../time.ts'
-import type { CertificateDetail } from './check.ts'
+import type { CertificateDetail } from './check-certificates.ts'
 
 /** Automatic renewal replaces a certificate of up to this lifetime with a third of it left. */
 const MAX_AUTOMATIC_LIFETIME_MS = 100 * DAY_MS

@@ -1,5 +1,5 @@
 import { AVAILABILITY_DAYS } from '../limits.ts'
-import type { Period } from './store.ts'
+import type { Period } from './host-history.sql.ts'
 import { DAY_MS } from '../../time.ts'
 
 /** `percent` (0 to 100) is the share of the known time without a critical or major listing. */

@@ -8,7 +8,7 @@ import {
   type Availability,
   type DayState,
 } from './availability.ts'
-import { readLastDays, type LastDays, type Period } from './store.ts'
+import { readLastDays, type LastDays, type Period } from './host-history.sql.ts'
 
 /** The last days of a host in a few numbers, for lists. */
 export type HostSummary = {

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
-import { responses, Success, Uuid } from '../../http/schema.ts'
-import type { App } from '../../http/server.ts'
+import { responses, Success, Uuid } from '../../http/http-schema.ts'
+import type { App } from '../../http/http-server.ts'
 import type { Blocklists } from '../../protocols/dnsbl/blocklists.ts'
 import { DAY_MS } from '../../time.ts'
-import { listFacts } from '../facts/store.ts'
+import { listFacts } from '../facts/host-facts.sql.ts'
 import { requireHost, type HostDeps } from '../hosts.ts'
 import {
   MAX_TIMELINE_EVENTS,
@@ -13,8 +13,8 @@ import {
   TIMELINE_DAYS,
 } from '../limits.ts'
 import { HostTimeline, WorkspaceTimeline } from '../shapes.ts'
-import { listHostsByStatus } from '../store.ts'
-import { listEventsSince, listPeriodsOfHosts } from './store.ts'
+import { listHostsByStatus } from '../hosts.sql.ts'
+import { listEventsSince, listPeriodsOfHosts } from './host-history.sql.ts'
 import { buildTimeline, spansOf } from './timeline.ts'
 
 const tags = ['Monitoring']

@@ -1,7 +1,7 @@
-import { ipOf, zoneOf } from '../blocklists/evaluate.ts'
-import type { FactRow } from '../facts/store.ts'
+import { ipOf, zoneOf } from '../blocklists/evaluate-blocklists.ts'
+import type { FactRow } from '../facts/host-facts.sql.ts'
 import { MAX_TIMELINE_EVENTS, MAX_TIMELINE_LISTS, MAX_TIMELINE_PERIODS } from '../limits.ts'
-import type { EventRow, Period, PeriodRow } from './store.ts'
+import type { EventRow, Period, PeriodRow } from './host-history.sql.ts'
 
 /** A span of time with one state; the spans of a row do not overlap and are in order. */
 export type Span = { state: Period; from: Date; to: Date }

@@ -1,11 +1,23 @@
 import { Type, type Static } from 'typebox'
-import { MAX_LENGTH, nameComponents, OrderOf, Pagination, SearchText } from '../../http/schema.ts'
+import {
+  MAX_LENGTH,
+  nameComponents,
+  OrderOf,
+  Pagination,
+  SearchText,
+} from '../../http/http-schema.ts'
 import { HOST_STATUSES, MonitoredHost } from '../shapes.ts'
-import { HOST_ORDERS } from './store.ts'
+import { HOST_ORDERS } from './host-list.sql.ts'
 
 /** `page` and `limit` have no defaults: without both, the list is whole. */
 export const HostsQuery = Type.Object({
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'One page, with `pagination` and `counts`. Without it, all hosts.',
+    }),
+  ),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, description: 'Default on a page: 20.' }),
   ),
@@ -17,7 +29,9 @@ export const HostsQuery = Type.Object({
       description: 'Only the host with this name or address.',
     }),
   ),
-  status: Type.Optional(Type.Enum([...HOST_STATUSES])),
+  status: Type.Optional(
+    Type.Enum([...HOST_STATUSES], { description: 'Only hosts with this status.' }),
+  ),
   sort: OrderOf(HOST_ORDERS),
 })
 
@@ -33,7 +47,7 @@ const HostCounts = Type.Object(
   },
   { description: 'All hosts of the workspace by status, whatever the filter. Only on pages.' },
 )
-export type HostCounts = Static<typeof HostCounts>
+type HostCounts = Static<typeof HostCounts>
 
 export const HostList = Type.Object({
   success: Type.Literal(true),

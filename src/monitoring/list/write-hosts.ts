@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import { createSummarizer, type HostSummary } from '../history/summaries.ts'
-import { readHosts, type ListedHostRow } from './store.ts'
+import { readHosts, type ListedHostRow } from './host-list.sql.ts'
 
 /** Hosts that are read at once: some ten milliseconds of PostgreSQL. */
 const BATCH_HOSTS = 1_000

@@ -1,5 +1,5 @@
 import type { NewAlert } from '../../alerts/raise.ts'
-import type { HostRow } from '../store.ts'
+import type { HostRow } from '../hosts.sql.ts'
 
 /** `subject` is `example.com MX`. */
 export type RecordChange = {

@@ -9,7 +9,7 @@ import { chainHeadKey, newChainId, type ChainHead } from './chain.ts'
 import type { ObjectStore } from './object-store.ts'
 import { readWalEnd, shipSegments, switchSegment, type WalEnd } from './ship-wal.ts'
 import { createSlot, dropSlots, findSlot, limitKeptWal, type Slot } from './slot.ts'
-import { readStatus, saveStatus, type ArchiveStatus } from './status.ts'
+import { readStatus, saveStatus, type ArchiveStatus } from './archive-status.ts'
 
 export type Archiver = {
   status(): ArchiveStatus

@@ -9,7 +9,7 @@ import { findBinaries, findOlderBinaries, SHIPPED_MAJOR } from '../embedded/bina
 import { serverAddressOf } from '../embedded/connection.ts'
 import { prepareFolder, serverUser } from '../embedded/folder.ts'
 import { end, launch, type ClaimedServer } from '../embedded/launch.ts'
-import type { Site } from '../embedded/server.ts'
+import type { Site } from '../embedded/embedded-server.ts'
 import { baseKey, type ChainBase } from './chain.ts'
 import type { ObjectStore } from './object-store.ts'
 import { createWalFeed, findWal } from './wal-feed.ts'

@@ -20,7 +20,7 @@ type Options<R> = {
 
 /**
  * Creates a function that runs a statement and copies rows into a table, in one transaction and one
- * round trip: rows are sent while the statement is still running.
+ * round trip: rows are sent while the statement is still running. A statement `after` sees the rows.
  * @returns the rows of the statement, each value as text; throws when nothing was copied, as far as
  *   is known
  */
@@ -28,7 +28,7 @@ export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Option
   const copy = `copy ${table} (${columns.map(([name]) => name).join(', ')}) from stdin (format binary)`
   const spare: CopyPage[] = []
 
-  return async (statement: string, rows: R[]): Promise<string[][]> => {
+  return async (statement: string, rows: R[], after = ''): Promise<string[][]> => {
     const page = spare.pop() ?? newPage()
     const bytes = writeRows(page, columns, rows)
     const giveBack = () => {
@@ -37,7 +37,7 @@ export function createCopyIn<R>(pool: Pool, { table, columns, deadline }: Option
     // Missing in @types/pg: the pool gives the query its callback, and a promise of the callback’s
     // argument.
     return pool.query(
-      copyIn(`${statement}; ${copy}`, bytes, giveBack, deadline),
+      copyIn(`${statement}; ${copy}${after && `; ${after}`}`, bytes, giveBack, deadline),
     ) as unknown as Promise<string[][]>
   }
 }

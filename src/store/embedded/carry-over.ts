@@ -2,7 +2,13 @@ import type { Client } from 'pg'
 import { Fault } from '../../errors.ts'
 import { NO_TIME_LIMITS } from '../database.ts'
 import { copyRows } from './copy-rows.ts'
-import { findStrange, readSchema, type Made, type Schema, type TableDefinition } from './schema.ts'
+import {
+  findStrange,
+  readSchema,
+  type Made,
+  type Schema,
+  type TableDefinition,
+} from './database-objects.ts'
 
 /** Number of rows and sum of their hashes. PostgreSQL’s hashes are the same in all versions. */
 type Content = { rows: string; sum: string | null }

@@ -3,7 +3,7 @@ import { chownSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../errors.ts'
 import { createFile } from '../file.ts'
-import { ourselves, ownName, type User } from './user.ts'
+import { ourselves, ownName, type User } from './database-user.ts'
 
 /** The address of the server, which only this user of the system can use. */
 export type ServerAddress = {

@@ -16,8 +16,16 @@ import { Fault } from '../../errors.ts'
 import { ownerOfFolder, syncFolder } from '../file.ts'
 import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
 import { explainFailure } from './problem.ts'
-import { copyTemplate, hasTemplate } from './template.ts'
-import { isRoot, ourselves, ownName, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
+import { copyTemplate, hasTemplate } from './database-template.ts'
+import {
+  isRoot,
+  ourselves,
+  ownName,
+  spawnAs,
+  unprivilegedUser,
+  userOf,
+  type User,
+} from './database-user.ts'
 
 /**
  * Sorts by UTF-8 bytes, with Unicode’s case mapping: the same on every system and in every version.

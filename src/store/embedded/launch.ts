@@ -5,7 +5,7 @@ import { replaceFile } from '../file.ts'
 import { tryClaim, type Claim } from './claim.ts'
 import type { ServerAddress } from './connection.ts'
 import { endLeftovers } from './leftovers.ts'
-import { spawnServer, type Server, type Site } from './server.ts'
+import { spawnServer, type Server, type Site } from './embedded-server.ts'
 import { explainFailure } from './problem.ts'
 
 /** A running server and the claim to it. */

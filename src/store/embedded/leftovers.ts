@@ -9,7 +9,7 @@ import { tryClaim } from './claim.ts'
 import { nameOf, socketLock } from './connection.ts'
 import { inUse } from './folder-lock.ts'
 import { isAlive } from './folder.ts'
-import type { User } from './user.ts'
+import type { User } from './database-user.ts'
 
 /** Milliseconds for another Portreeve or command to release the folder. */
 const RELEASE_DEADLINE_MS = 3_000

@@ -2,6 +2,6 @@
 // node dist/make-template.js
 import { findBinaries } from './binaries.ts'
 import { prepareFolder, serverUser } from './folder.ts'
-import { TEMPLATE } from './template.ts'
+import { TEMPLATE } from './database-template.ts'
 
 await prepareFolder(TEMPLATE, findBinaries(`${TEMPLATE}.lib`), serverUser(TEMPLATE), null)

@@ -9,7 +9,7 @@ import { carryOver } from './carry-over.ts'
 import { serverAddressOf } from './connection.ts'
 import { majorOf, prepareFolder } from './folder.ts'
 import { DATABASE, end, launch, ROLE } from './launch.ts'
-import type { Site } from './server.ts'
+import type { Site } from './embedded-server.ts'
 import { endLeftovers } from './leftovers.ts'
 
 /** The folder of the new database while it is incomplete. */

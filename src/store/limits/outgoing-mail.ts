@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
+import { deriveKey } from '../../derive-key.ts'
 import type { Db } from '../database.ts'
 import type { DB } from '../tables.ts'
-import { DAY_SECONDS } from '../../time.ts'
 import { ADVISORY_LOCKS } from '../advisory-locks.ts'
 
 /** Messages of one kind within a time. */
-export type MailLimit = { count: number; seconds: number }
+type MailLimit = { count: number; seconds: number }
 
 export type MailLimits = {
   /** To one address, from all senders. */
@@ -37,7 +37,7 @@ export type LimitedMail = {
 export type Exceeded = { limit: keyof MailLimits; seconds: number }
 
 /** A day is the longest window of all limits. */
-const RETENTION_SECONDS = DAY_SECONDS
+export const OUTGOING_MAIL_DAYS = 1
 
 /**
  * Counts a message against its limits before it is sent. It stays counted, even if sending fails or
@@ -51,8 +51,8 @@ export async function claimMail(
   { kind, to, senderId, network: givenNetwork, isSent = true }: LimitedMail,
   limits: MailLimits,
 ): Promise<Exceeded | null> {
-  const hashed = (text: string) =>
-    createHmac('sha256', `outgoing mail ${secretKey}`).update(text).digest()
+  const key = deriveKey(secretKey, 'outgoing mail')
+  const hashed = (text: string) => createHmac('sha256', key).update(text).digest()
   const recipient = hashed(to.toLowerCase())
   const network = givenNetwork === undefined ? null : hashed(`network ${givenNetwork}`)
   return db.transaction().execute(async (trx) => {
@@ -89,11 +89,4 @@ async function secondsUntilAllowed(
     from outgoing_mail where ${which} and sent_at > now() - ${window}
     order by sent_at desc offset ${limit.count - 1} limit 1`.execute(db)
   return rows[0]?.seconds ?? null
-}
-
-/** Deletes rows outside every window. */
-export async function deleteOldOutgoingMail(db: Db): Promise<void> {
-  await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${RETENTION_SECONDS})`.execute(
-    db,
-  )
 }

@@ -23,7 +23,7 @@ export type PrimaryFinder = {
   follow(client: Client, server: DatabaseServer): void
 }
 
-export class NoPrimaryError extends Error {
+class NoPrimaryError extends Error {
   /** sqlclient_unable_to_establish_sqlconnection */
   readonly code = '08001'
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decideStep } from '../../../src/alerts/rules/escalation/escalate.ts'
-import type { DueEscalation } from '../../../src/alerts/rules/escalation/store.ts'
+import type { DueEscalation } from '../../../src/alerts/rules/escalation/escalation.sql.ts'
 
 describe('a due step', () => {
   const now = new Date('2026-11-24T23:00:00Z')

@@ -62,7 +62,7 @@ describe('a pattern', () => {
     const start = performance.now()
     for (let count = 0; count < 100; count++)
       expect(matchesPattern(`${'*a'.repeat(129)}b`, 'a'.repeat(260))).toBe(false)
-    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(performance.now() - start).toBeLessThan(10_000)
   })
 })
 

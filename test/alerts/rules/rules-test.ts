@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { issueToken } from '../../../src/accounts/tokens/tokens.ts'
+import { issueToken } from '../../../src/accounts/tokens/api-tokens.ts'
 import type { NewRuleBody, RuleChangesBody } from '../../../src/alerts/rules/shapes.ts'
 import { freshDatabase } from '../../database.ts'
 import { startAlertService, type AlertService } from '../../servers/alert-service.ts'
 import { startAlerts, type AlertsTest, type AlertsTestOptions, type Person } from '../module.ts'
 
 export type Rule = NewRuleBody & { id: string; sentence: string; problem: string | null }
-export type PreviewedChannel = {
+type PreviewedChannel = {
   id: string
   name: string
   receives: boolean

@@ -19,6 +19,7 @@ type Batch = {
   messagesTotal: number
   problems: { code: string; host: string; message: string; count: number }[]
   heldHosts: { host: string; mailboxes: number }[]
+  emptyMailboxes: number
 }
 type Mailbox = {
   id: string
@@ -28,6 +29,7 @@ type Mailbox = {
   messagesDone: number
   messagesTotal: number
   passes: number
+  isEmpty: boolean
   problem: { code: string; message: string } | null
   source: { user: string }
   migrationId: string | null
@@ -139,6 +141,24 @@ describe('batches of migrations', () => {
     expect(JSON.stringify(stored.rows)).not.toContain('the master password')
   })
 
+  it('say which mailboxes are empty, and that a proof of them proves nothing', async () => {
+    await start({})
+    const [full] = await accounts(1)
+    await Promise.all([from.addUser('hollow', 'secret'), to.addUser('hollow', 'secret')])
+    const batch = await create(lines([full as string, 'hollow']))
+    expect(batch).toMatchObject({ emptyMailboxes: 0 })
+    await act(batch, 'start')
+    await settled(batch, { in_sync: 2 })
+    expect(await find(batch)).toMatchObject({ emptyMailboxes: 1 })
+    const empty = (await list(batch)).filter(({ isEmpty }) => isEmpty)
+    expect(empty).toMatchObject([{ messagesTotal: 0 }])
+    await act(batch, 'proof')
+    const proof = () => call<{ done: number; empty: number }>(`/${batch.id}/proof`)
+    await expect
+      .poll(async () => (await proof()).data, { timeout: 40_000 })
+      .toMatchObject({ done: 2, empty: 1 })
+  })
+
   it(
     'copy every mailbox, group what failed by its cause, and copy the rest once it is corrected',
     { timeout: 120_000 },
@@ -205,6 +225,23 @@ describe('batches of migrations', () => {
       expect((await call(`/${batch.id}/start`, {})).status).toBe(409)
     },
   )
+
+  it('retry a corrected mailbox for what it was queued for before', async () => {
+    await start({})
+    const users = await accounts(1)
+    const batch = await create(lines(users, 'wrong'))
+    await act(batch, 'dry-run')
+    await settled(batch, { needs_attention: 1 })
+    const id = (await list(batch))[0]?.id ?? ''
+    const right = { source: { password: 'secret' }, destination: { password: 'secret' } }
+    expect((await call(`/${batch.id}/mailboxes/${id}`, right, 'PATCH')).status).toBe(200)
+    expect(await find(batch)).toMatchObject({ counts: { ready: 1 } })
+    expect(await act(batch, 'retry')).toMatchObject({ queued: 0 })
+    expect(await act(batch, 'retry', { mailboxes: [id] })).toMatchObject({ queued: 1 })
+    await settled(batch, { ready: 1 })
+    expect(await countInbox(users[0] as string)).toBe(0)
+    expect((await list(batch))[0]).toMatchObject({ verified: true })
+  })
 
   it(
     'hold back mailboxes of a host that rejected three sign-ins in a row',

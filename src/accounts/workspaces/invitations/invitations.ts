@@ -1,16 +1,17 @@
-import { hash, randomBytes } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../../errors.ts'
 import type { Role } from '../../../http/access.ts'
 import type { DB } from '../../../store/tables.ts'
-import { requireEmail } from '../../accounts.ts'
-import { findAccountByEmail } from '../../store.ts'
+import type { Plan } from '../../../config.ts'
+import { prepareAccount, requireEmail } from '../../accounts.ts'
+import { findAccountByEmail, insertAccount, type AccountRow } from '../../accounts.sql.ts'
 import { INVITATION_LIFETIME_MS, MAX_OPEN_INVITATIONS } from '../limits.ts'
 import { insertMember, requirePower } from '../members/members.ts'
-import { findMember } from '../members/store.ts'
-import { lockMemberAccounts, type LockedAccount } from '../store.ts'
+import { findMember } from '../members/members.sql.ts'
+import { lockMemberAccounts, type LockedAccount } from '../workspaces.sql.ts'
 import { notifyWorkspaceChange } from '../workspace-changes.ts'
 import { requireLiveWorkspace, requirePlace, requireRole } from '../workspaces.ts'
+import { createInvitationToken, hashToken, readToken } from './invitation-token.ts'
 import {
   countInvitations,
   deleteExpiredInvitations,
@@ -20,7 +21,7 @@ import {
   findInvitationTo,
   insertInvitation,
   type OpenInvitation,
-} from './store.ts'
+} from './invitations.sql.ts'
 
 export type InvitationRequest = {
   workspaceId: string
@@ -34,16 +35,16 @@ export type InvitationRequest = {
 /**
  * Invites to a workspace: an address, or anyone with the link. Another invitation to the same
  * address replaces the one before.
- * @returns the invitation, and its link, which is not stored
+ * @returns the invitation, its link and the token in it, which are not stored
  * @throws Fault `forbidden`, `invalid_request`; `conflict` when the address is a member’s, or with
  *   too many open invitations
  */
 export async function createInvitation(
   { db, baseUrl }: { db: Kysely<DB>; baseUrl: string },
   { workspaceId, accountId, role, email }: InvitationRequest,
-): Promise<OpenInvitation & { url: string }> {
+): Promise<OpenInvitation & { url: string; token: string }> {
   const address = email === undefined ? null : requireEmail(email)
-  const token = randomBytes(32).toString('base64url')
+  const token = createInvitationToken()
   const invitation = await db.transaction().execute(async (trx) => {
     await requireLiveWorkspace(trx, workspaceId)
     const actorRole = await requireRole(trx, workspaceId, { accountId }, 'admin')
@@ -66,7 +67,7 @@ export async function createInvitation(
     await notifyWorkspaceChange(trx, workspaceId)
     return (await findInvitation(trx, workspaceId, id)) as OpenInvitation
   })
-  return { ...invitation, url: `${baseUrl}/invitation#${token}` }
+  return { ...invitation, token, url: `${baseUrl}/invitation#${token}` }
 }
 
 /** @throws Fault `not_found`, `forbidden` */
@@ -86,8 +87,58 @@ export async function revokeInvitation(
 }
 
 /** @throws Fault `not_found` when the invitation cannot be accepted any more */
-export async function previewInvitation(db: Kysely<DB>, token: string): Promise<OpenInvitation> {
-  return (await findInvitationByHash(db, hashToken(token))) ?? notValid()
+export async function previewInvitation(
+  { db, secretKey }: TokenDeps,
+  token: string,
+): Promise<OpenInvitation> {
+  const known = readToken(token, secretKey) ?? notValid()
+  return (await findInvitationByHash(db, known.hash)) ?? notValid()
+}
+
+type TokenDeps = { db: Kysely<DB>; secretKey: string }
+
+/**
+ * Creates the account of an invited address, as a member of the workspace. The link is used up. The
+ * address counts as verified if the link is the emailed one.
+ * @throws Fault `not_found` when the invitation cannot be accepted any more; `forbidden` for one
+ *   without an address; `conflict` when the address has an account; `invalid_request`
+ */
+export async function signUpByInvitation(
+  {
+    db,
+    secretKey,
+    plan,
+    passwordCost,
+  }: TokenDeps & { plan: Plan; passwordCost?: number | undefined },
+  { token, name, password }: { token: string; name: string; password: string },
+): Promise<{ account: AccountRow; workspaceId: string; role: Role }> {
+  const known = readToken(token, secretKey) ?? notValid()
+  const found = (await findInvitationByHash(db, known.hash)) ?? notValid()
+  if (found.email === null)
+    throw new Fault(
+      'forbidden',
+      'This invitation is for anyone with the link, so it cannot create an account. Sign in to accept it.',
+    )
+  const wanted = { email: found.email, name, password, plan, emailVerified: known.isMailed }
+  // Hashing the password takes time, which is not spent within the transaction.
+  const prepared = await prepareAccount(wanted, passwordCost)
+  return db.transaction().execute(async (trx) => {
+    const row = await insertAccount(trx, prepared)
+    if (!row)
+      throw new Fault(
+        'conflict',
+        `${prepared.email} has an account already. Sign in to accept the invitation.`,
+      )
+    const [account] = await lockMemberAccounts(trx, [row.id])
+    await requireLiveWorkspace(trx, found.workspaceId)
+    // Another request may have accepted or revoked it before the workspace was locked.
+    const invitation = (await findInvitationByHash(trx, known.hash)) ?? notValid()
+    const { workspaceId, role } = invitation
+    if (role === 'owner') await requirePlace(trx, account ?? notValid())
+    await insertMember(trx, { workspaceId, accountId: row.id, role })
+    await deleteInvitation(trx, invitation.id)
+    return { account: row, workspaceId, role }
+  })
 }
 
 /**
@@ -99,11 +150,11 @@ export async function previewInvitation(db: Kysely<DB>, token: string): Promise<
  *   invitation
  */
 export async function acceptInvitation(
-  db: Kysely<DB>,
+  { db, secretKey }: TokenDeps,
   accountId: string,
   token: string,
 ): Promise<string> {
-  const invitationHash = hashToken(token)
+  const { hash: invitationHash } = readToken(token, secretKey) ?? notValid()
   return db.transaction().execute(async (trx) => {
     const [account] = await lockMemberAccounts(trx, [accountId])
     const found = await findInvitationByHash(trx, invitationHash)
@@ -148,11 +199,6 @@ async function makeWayFor(
   if (!before) return
   requirePower(actorRole, before.role)
   await deleteInvitation(db, before.id)
-}
-
-/** A random token needs no slow hash. */
-function hashToken(token: string): Buffer {
-  return hash('sha256', token, 'buffer')
 }
 
 function notValid(): never {

@@ -3,9 +3,9 @@ import { Fault } from '../../../errors.ts'
 import { isAtLeast, type Role } from '../../../http/access.ts'
 import type { DB } from '../../../store/tables.ts'
 import { notifyAccountChange } from '../../account-changes.ts'
-import { deleteInvitationsBy, deleteInvitationsTo } from '../invitations/store.ts'
+import { deleteInvitationsBy, deleteInvitationsTo } from '../invitations/invitations.sql.ts'
 import { MAX_MEMBERS } from '../limits.ts'
-import { insertMembership, lockMemberAccounts } from '../store.ts'
+import { insertMembership, lockMemberAccounts } from '../workspaces.sql.ts'
 import { notifyWorkspaceChange } from '../workspace-changes.ts'
 import {
   ensureWorkspace,
@@ -21,7 +21,7 @@ import {
   hasOtherOwner,
   updateRole,
   type MemberRow,
-} from './store.ts'
+} from './members.sql.ts'
 
 type Place = { workspaceId: string; accountId: string }
 

@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { callerOf, requireFreshSession } from '../../../http/auth.ts'
-import { Done, responses, Success, Uuid } from '../../../http/schema.ts'
-import type { App } from '../../../http/server.ts'
+import { Done, responses, Success, Uuid } from '../../../http/http-schema.ts'
+import type { App } from '../../../http/http-server.ts'
 import type { DB } from '../../../store/tables.ts'
 import type { MembershipMails } from '../../mail/membership-mails.ts'
 import { workspaceParams } from '../routes.ts'
 import { Member, MemberChange } from '../shapes.ts'
 import { changeRole, removeMember } from './members.ts'
-import { listMembers } from './store.ts'
+import { listMembers } from './members.sql.ts'
 
 const params = Type.Object({ workspaceId: Uuid, accountId: Uuid })
 

@@ -8,8 +8,13 @@ import { CODE_MAIL_LIMITS, MAX_CODE_ATTEMPTS, TEST_MAIL_LIMITS } from '../../lim
 import { findResponsible } from '../../../store/responsible.ts'
 import type { SendDeps } from '../channel-type.ts'
 import { requireRelay, sendCodeEmail } from '../email.ts'
-import { confirmChannel, renewCode, saveCodeError, secondsUntilNextCode } from './store.ts'
-import { deleteChannel } from '../store.ts'
+import {
+  confirmChannel,
+  renewCode,
+  saveCodeError,
+  secondsUntilNextCode,
+} from './channel-confirmation.sql.ts'
+import { deleteChannel } from '../alert-channels.sql.ts'
 import type { ChannelRow } from '../channel.ts'
 import { HOUR_SECONDS } from '../../../time.ts'
 

@@ -6,8 +6,8 @@ import type { Db } from '../../../store/database.ts'
 import { notify } from '../../../store/notifications.ts'
 import type { DB } from '../../../store/tables.ts'
 import { MINUTE_MS } from '../../../time.ts'
-import { BATCHED_TYPES } from '../../channels/registry.ts'
-import { queueEscalation } from '../../delivery/queue/store.ts'
+import { BATCHED_TYPES } from '../../channels/channel-types.ts'
+import { queueEscalation } from '../../delivery/queued-messages.sql.ts'
 import { ALERT_RAISED } from '../../raise.ts'
 import { ESCALATION_BATCH, ESCALATION_POLL_MS } from '../limits.ts'
 import { ruleQuietEnd } from '../quiet.ts'
@@ -17,7 +17,7 @@ import {
   listDueEscalations,
   scheduleEscalation,
   type DueEscalation,
-} from './store.ts'
+} from './escalation.sql.ts'
 
 export type EscalationDeps = {
   db: Kysely<DB>

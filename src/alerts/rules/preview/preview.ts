@@ -20,7 +20,7 @@ export type PreviewChannel = {
   criticalAnytime: boolean
 }
 
-export type PreviewedChannel = {
+type PreviewedChannel = {
   id: string
   name: string
   /** Whether it gets the alert. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { LabelName } from '../../../http/labels.ts'
-import { nameComponents, Nullable, Timestamp, Uuid } from '../../../http/schema.ts'
+import { nameComponents, Nullable, Timestamp, Uuid } from '../../../http/http-schema.ts'
 import { MAX_RULE_LABELS } from '../limits.ts'
 import { Kind, NewRule, SeverityName } from '../shapes.ts'
 

@@ -1,8 +1,8 @@
 import type { Db } from '../../../store/database.ts'
 import type { Handling } from '../../channels/channel-type.ts'
-import type { AlertRow } from '../../store.ts'
+import type { AlertRow } from '../../alerts.sql.ts'
 import { byLink, FORMER_MEMBER, handlingLine } from '../messages.ts'
-import { findArrivedAlert, listHandling, type HandlingRow } from './store.ts'
+import { findArrivedAlert, listHandling, type HandlingRow } from './handling.sql.ts'
 
 /** Who acted: an email address, the link of a channel, or a member who left. */
 export function nameOfActor(by: string | null, via: string | null): string {

@@ -3,7 +3,7 @@ import { Fault } from '../../../errors.ts'
 import type { DB } from '../../../store/tables.ts'
 import { MINUTE_MS } from '../../../time.ts'
 import { targetNameOf } from '../../channels/channel-name.ts'
-import { acknowledgeIncident, muteAlerts, snoozeIncident } from '../actions.ts'
+import { acknowledgeIncident, muteAlerts, snoozeIncident } from '../silence-actions.ts'
 import {
   auditActions,
   auditActor,
@@ -12,8 +12,8 @@ import {
   SNOOZE_CHOICES,
 } from '../messages.ts'
 import type { Action } from './action-links.ts'
-import { claimLink, type LinkTarget } from './store.ts'
-import type { LinkSubject } from './token.ts'
+import { claimLink, type LinkTarget } from './silence-links.sql.ts'
+import type { LinkSubject } from './silence-token.ts'
 
 /** An entry of the audit log. */
 export type LinkAuditEntry = {

@@ -1,7 +1,7 @@
 import type { ChannelRow } from '../../channels/channel.ts'
-import type { AlertRow } from '../../store.ts'
+import type { AlertRow } from '../../alerts.sql.ts'
 import { actionLabels } from '../messages.ts'
-import { createLinkToken } from './token.ts'
+import { linkToken } from './silence-token.ts'
 
 export const ACTIONS = ['acknowledge', 'snooze', 'mute'] as const
 export type Action = (typeof ACTIONS)[number]
@@ -22,7 +22,7 @@ export function actionPageOf(
 ): string | null {
   const isOpen = incidentId !== null && (phase === 'open' || phase === 'update')
   if (!isOpen || !actionLinks) return null
-  const token = createLinkToken(secretKey, { alertId: id, channelId }, Date.now())
+  const token = linkToken.create(secretKey, { alertId: id, channelId })
   return `${baseUrl}${LINK_PATH}/${token}`
 }
 

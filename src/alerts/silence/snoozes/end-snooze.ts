@@ -3,14 +3,19 @@ import { notifyChange } from '../../../store/changes.ts'
 import type { Db } from '../../../store/database.ts'
 import { notify } from '../../../store/notifications.ts'
 import type { DB } from '../../../store/tables.ts'
-import { BATCHED_TYPES, PAGING_TYPES } from '../../channels/registry.ts'
-import { queueAlert } from '../../delivery/queue/store.ts'
+import { BATCHED_TYPES, PAGING_TYPES } from '../../channels/channel-types.ts'
+import { queueAlert } from '../../delivery/queued-messages.sql.ts'
 import { ALERT_RAISED } from '../../raise.ts'
-import { findRouteOfIncident } from '../../rules/store.ts'
-import { assignIncident, insertAlert } from '../../store.ts'
+import { findRouteOfIncident } from '../../rules/alert-rules.sql.ts'
+import { assignIncident, insertAlert } from '../../alerts.sql.ts'
 import { stillOpen } from '../messages.ts'
-import { countAlertOf, endOverdueSnooze, hasOverdueSnooze, type EndedSnooze } from './store.ts'
-import { listHeldBack, releaseHeldBack, type HeldBackAlert } from '../held-back/store.ts'
+import {
+  countAlertOf,
+  endOverdueSnooze,
+  hasOverdueSnooze,
+  type EndedSnooze,
+} from './snoozes.sql.ts'
+import { listHeldBack, releaseHeldBack, type HeldBackAlert } from '../held-back.sql.ts'
 
 /**
  * Ends the snoozes that are over. Of each incident that is still open, one message says so and

@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { callerOf } from '../../../http/auth.ts'
-import { Done, paginationOf, responses, sliceOf, Success, Uuid } from '../../../http/schema.ts'
-import type { App } from '../../../http/server.ts'
+import { Done, paginationOf, responses, sliceOf, Success, Uuid } from '../../../http/http-schema.ts'
+import type { App } from '../../../http/http-server.ts'
 import { readSnapshot } from '../../../store/snapshot.ts'
-import { editMailbox, removeMailbox, type BatchDeps } from '../actions.ts'
+import { editMailbox, removeMailbox, type BatchDeps } from '../batch-actions.ts'
 import { requireBatch } from '../find-batch.ts'
 import { BatchMailbox, MailboxChanges, MailboxPage, MailboxQuery } from '../shapes.ts'
-import { presentMailbox } from '../view.ts'
-import { findMailbox, listMailboxes } from './store.ts'
+import { presentMailbox } from '../batch-view.ts'
+import { findMailbox, listMailboxes } from './batch-mailboxes.sql.ts'
 
 const tags = ['Migration batches']
 const params = Type.Object({ id: Uuid, mailboxId: Uuid })

@@ -1,7 +1,7 @@
 import { Fault } from '../../../errors.ts'
 import { BATCH_LIMITS } from '../limits.ts'
 import type { Field } from './columns.ts'
-import { recognize, type Format, type Recognized } from './formats.ts'
+import { recognize, type Format, type Recognized } from './panel-formats.ts'
 import { readSide, type PartialAddress, type SideDefaults } from './read-side.ts'
 import { contentLines, findDelimiter, splitLines, type Delimiter } from './split-lines.ts'
 

@@ -1,8 +1,8 @@
 import { Fault } from '../../../errors.ts'
 import { parseHost } from '../../../net/address.ts'
 import { breaksCommand } from '../../../net/imap/connection/command-encoding.ts'
-import type { Administrator } from '../../../net/imap/connection/sign-in.ts'
-import type { AccountAddress } from '../../store.ts'
+import type { Administrator } from '../../../net/imap/connection/imap-sign-in.ts'
+import type { AccountAddress } from '../../migrations.sql.ts'
 import type { Field } from './columns.ts'
 
 export type SideName = 'source' | 'destination'

@@ -1,7 +1,7 @@
 import { parse, type CsvError } from 'csv-parse/sync'
 import { BATCH_LIMITS } from '../limits.ts'
 
-export const DELIMITERS = [',', ';', '\t'] as const
+const DELIMITERS = [',', ';', '\t'] as const
 export type Delimiter = (typeof DELIMITERS)[number]
 
 /** One line of a file: its cells, or why it could not be split. */

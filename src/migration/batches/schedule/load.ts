@@ -1,4 +1,4 @@
-import type { Candidate, Saturated } from './store.ts'
+import type { Candidate, Saturated } from './batch-schedule.sql.ts'
 
 /** A migration that waits for a worker or runs. */
 type OpenMigration = {

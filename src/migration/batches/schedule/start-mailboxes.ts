@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Allowance } from '../../../accounts/own-data/quotas.ts'
+import type { Allowance } from '../../../accounts/own-data/account-quotas.ts'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
 import { ifDecryptable } from '../../../store/encryption.ts'
 import type { DB } from '../../../store/tables.ts'
@@ -9,20 +9,25 @@ import {
   lockMonth,
   reopenMigration,
   type AccountAddress,
-} from '../../store.ts'
+} from '../../migrations.sql.ts'
 import {
   encryptSecrets,
   monthsOf,
   noProgress,
   type MigrationData,
   type Secrets,
-} from '../../submit.ts'
+} from '../../submit-migration.ts'
 import { BATCH_LIMITS } from '../limits.ts'
-import { markProblem, markStarted } from '../progress/store.ts'
+import { markProblem, markStarted } from '../batch-progress.sql.ts'
 import { decryptPasswords } from '../passwords.ts'
-import { notifyBatch } from '../store.ts'
-import { saveSyncs } from '../../sync/store.ts'
-import { listCandidates, listOpenMigrations, lockScheduling, type Candidate } from './store.ts'
+import { notifyBatch } from '../batches.sql.ts'
+import { saveSyncs } from '../../sync/syncs.sql.ts'
+import {
+  listCandidates,
+  listOpenMigrations,
+  lockScheduling,
+  type Candidate,
+} from './batch-schedule.sql.ts'
 import { createLoad } from './load.ts'
 
 export type StartDeps = {

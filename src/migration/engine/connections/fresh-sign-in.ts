@@ -1,6 +1,6 @@
-import { signInWithToken } from '../../../mail-credentials/sign-in.ts'
-import { signIn, type Session } from '../../../net/imap/connection/session.ts'
-import type { SignIn } from '../../../net/imap/connection/sign-in.ts'
+import { signInWithToken } from '../../../mail-credentials/mailbox-sign-in.ts'
+import { signIn, type Session } from '../../../net/imap/connection/imap-session.ts'
+import type { SignIn } from '../../../net/imap/connection/imap-sign-in.ts'
 
 /** One side of a migration. */
 export type MigrationAccount = {

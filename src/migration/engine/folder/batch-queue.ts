@@ -39,7 +39,7 @@ export type BatchQueue = {
 }
 
 /** The connections of one worker of the queue. */
-export type QueueWorker = {
+type QueueWorker = {
   /** Returns a connection with the source’s folder open. */
   reading: () => Promise<MailboxView>
   /** Returns the messages to copy. Called once per message, in order. */

@@ -7,7 +7,7 @@ import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/con
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { destinationView } from './destination-folder.ts'
 import type { FolderCopier } from './folder-copier.ts'
-import { messageIdOf } from '../identify/fingerprint.ts'
+import { messageIdOf } from '../identify/message-fingerprint.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { parseUidSet } from '../journal/uid-set.ts'

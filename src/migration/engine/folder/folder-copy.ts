@@ -17,7 +17,7 @@ import type { FolderStatus } from '../sync/folder-status.ts'
 import type { Relocation } from '../sync/pass.ts'
 import { relocate } from '../sync/relocate.ts'
 import { syncFlags } from '../sync/sync-flags.ts'
-import { failUnreadableMessages, verify } from './verify.ts'
+import { failUnreadableMessages, verify } from './verify-folder.ts'
 
 export function createFolderCopy(migration: MigrationContext, route: FolderRoute): FolderCopy {
   return new ImapFolderCopy(migration, route)

@@ -11,7 +11,7 @@ import {
 } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { WaitTimes } from '../../limits.ts'
 import { listExisting, requireDecided, type OwnCopyTest } from '../identify/existing-messages.ts'
-import { messageIdOf } from '../identify/fingerprint.ts'
+import { messageIdOf } from '../identify/message-fingerprint.ts'
 import { requireReturned, undecidable } from './list-messages.ts'
 import type { FolderState } from '../journal/folder-state.ts'
 

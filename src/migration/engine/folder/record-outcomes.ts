@@ -18,7 +18,7 @@ import {
 import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { MessageOutcome, RetryStrategy } from './copy-batch.ts'
-import { messageIdOf } from '../identify/fingerprint.ts'
+import { messageIdOf } from '../identify/message-fingerprint.ts'
 import type { OpenIntent } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { ENGINE_LIMITS } from '../../limits.ts'

@@ -12,7 +12,7 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
  * A copy: its UIDs at the source and the destination, and the bytes and date (milliseconds since
  * 1970) that were sent.
  */
-export type StoredCopy = { uid: number; to: number; bytes: number; moment: number | null }
+type StoredCopy = { uid: number; to: number; bytes: number; moment: number | null }
 
 /** The copies of this run whose UIDs the destination reported. */
 export type StoredCopies = {

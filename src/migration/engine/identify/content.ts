@@ -4,7 +4,7 @@ import { messageIdsOf } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { isTemporary } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
-import { contentFingerprint, FINGERPRINT_BYTES, messageIdOf } from './fingerprint.ts'
+import { contentFingerprint, FINGERPRINT_BYTES, messageIdOf } from './message-fingerprint.ts'
 
 /** What identifies the content of a message. */
 export type Content = {

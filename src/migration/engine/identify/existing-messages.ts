@@ -9,7 +9,7 @@ import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { listWhole, undecidable } from '../folder/list-messages.ts'
 import { settledAll } from '../settled-all.ts'
 import { readContents, type Content } from './content.ts'
-import { COVERED_BYTES, FINGERPRINT_BYTES, messageIdOf, shortenKey } from './fingerprint.ts'
+import { COVERED_BYTES, FINGERPRINT_BYTES, messageIdOf, shortenKey } from './message-fingerprint.ts'
 import { identify, type IdentifiedMessage } from './identify.ts'
 
 /** A message of the destination. It is the counterpart of one message of the source at most. */

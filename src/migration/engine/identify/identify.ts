@@ -3,7 +3,7 @@ import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-meta
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { freeBuffer } from '../../../net/free-buffer.ts'
 import { readContent } from './content.ts'
-import { contentFingerprint, messageIdOf } from './fingerprint.ts'
+import { contentFingerprint, messageIdOf } from './message-fingerprint.ts'
 
 /** A message and the key that identifies it on both sides. */
 export type IdentifiedMessage = { uid: number; key: string; size: number; row: Metadata }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { epochMsOf } from '../../../net/imap/append/flags-and-dates.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
-import { messageIdOf } from '../identify/fingerprint.ts'
+import { messageIdOf } from '../identify/message-fingerprint.ts'
 
 /**
  * What the journal has about one copied message: with it, the message is recognised after it was

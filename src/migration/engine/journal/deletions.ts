@@ -5,7 +5,7 @@ import type { CopyRecord } from './copy-records.ts'
  * (`folder_gone`), or the source gave the folder new UIDs (`renumbered`), among which it was not
  * found. The last is no proof that a message was deleted.
  */
-export type DeletionReason = 'expunged' | 'folder_gone' | 'renumbered'
+type DeletionReason = 'expunged' | 'folder_gone' | 'renumbered'
 
 /** A copied message that is no longer where it was at the source. */
 export type NewDeletion = {

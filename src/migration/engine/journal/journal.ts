@@ -60,7 +60,7 @@ export type SavedFolder = {
  * A batch that may have been sent.
  * @property uidNext the smallest UID that its messages can have at the destination
  */
-export type Intent = { uids: string; uidNext: number }
+type Intent = { uids: string; uidNext: number }
 
 /**
  * A message that was not copied (`uid`), a folder that was not (`folder`), or an error of the whole

@@ -1,4 +1,4 @@
-import type { MigrateDeps } from '../options.ts'
+import type { MigrateDeps } from '../migration-options.ts'
 import { enableQresync } from '../../../net/imap/fetch/fetch-flags.ts'
 import { discoverDelimiter } from '../../../net/imap/folders/delimiter.ts'
 import {
@@ -7,7 +7,7 @@ import {
   type FolderListing,
 } from '../../../net/imap/folders/list-folders.ts'
 import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
-import type { Session } from '../../../net/imap/connection/session.ts'
+import type { Session } from '../../../net/imap/connection/imap-session.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { MigrationAccount } from '../connections/fresh-sign-in.ts'
 import {

@@ -1,11 +1,11 @@
-import { readQuota } from '../../../net/imap/folders/quota.ts'
+import { readQuota } from '../../../net/imap/folders/imap-quota.ts'
 import { astring } from '../../../net/imap/connection/command-encoding.ts'
 import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import { examine } from '../../../net/imap/folders/mailbox.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { ImapLost, ImapRefused } from '../../../net/imap/connection/refusals.ts'
-import type { Session } from '../../../net/imap/connection/session.ts'
+import type { Session } from '../../../net/imap/connection/imap-session.ts'
 import { numberOf, pairsOf, type Value } from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 

@@ -29,7 +29,7 @@ export type MigrationProgress = {
   notes: MigrationNote[]
 }
 
-export type FolderProgress = {
+type FolderProgress = {
   lastUid: number
   doneCount: number
   total: number

@@ -1,7 +1,7 @@
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { withRetries } from '../connections/with-retries.ts'
 import type { FolderCopy, MigrationContext } from '../context.ts'
-import type { MigrateOptions } from '../options.ts'
+import type { MigrateOptions } from '../migration-options.ts'
 import { applyDeletions, isApplicable } from './apply-deletions.ts'
 import { digestOfStatuses } from './folder-status.ts'
 import type { Deletion } from '../journal/deletions.ts'

@@ -1,4 +1,4 @@
-import { isLineStart, type LineEnd } from './lines.ts'
+import { isLineStart, type LineEnd } from './text-lines.ts'
 
 /** Bytes that decide whether a line begins a message: the line and the beginning of the next one. */
 export const LOOKAHEAD_BYTES = 4096

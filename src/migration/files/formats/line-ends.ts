@@ -1,6 +1,6 @@
 import { convertBareEnds, countBareEnds } from './bare-ends.ts'
 import { isQuotedFrom, QUOTED_FROM_BYTES } from './from-line.ts'
-import type { LineEnd } from './lines.ts'
+import type { LineEnd } from './text-lines.ts'
 
 const [LF, CR, GREATER] = [0x0a, 0x0d, 0x3e]
 

@@ -12,7 +12,13 @@ import {
 } from './from-line.ts'
 import { LENGTH_FIELD, MAX_HEADER_BYTES } from './header.ts'
 import { countConverted } from './line-ends.ts'
-import { blankLineBefore, blankLineBytes, isLineStart, lineEndOf, type LineEnd } from './lines.ts'
+import {
+  blankLineBefore,
+  blankLineBytes,
+  isLineStart,
+  lineEndOf,
+  type LineEnd,
+} from './text-lines.ts'
 
 /** One message of an mbox file, by its place. */
 export type MboxEntry = {

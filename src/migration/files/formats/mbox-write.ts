@@ -1,5 +1,5 @@
 import { isUserFlag } from '../../../net/imap/append/flags-and-dates.ts'
-import type { IncomingMeta } from '../store.ts'
+import type { IncomingMeta } from '../mail-files.sql.ts'
 import { LENGTH_FIELD } from './header.ts'
 
 const LF = 0x0a

@@ -15,8 +15,8 @@ import {
   stateOf,
 } from './header.ts'
 import { countConverted, withCrlf } from './line-ends.ts'
-import { lineEndOf, type LineEnd } from './lines.ts'
-import { readMbox } from './mbox.ts'
+import { lineEndOf, type LineEnd } from './text-lines.ts'
+import { readMbox } from './mbox-read.ts'
 import { unsupportedReason } from './unsupported.ts'
 
 /** Bits of the flags of Apple Mail’s .emlx files. */

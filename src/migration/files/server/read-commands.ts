@@ -1,7 +1,7 @@
 import { createResponseParser } from '../../../net/imap/connection/response-parser.ts'
 
 /** A literal of an APPEND: the text in front of it, and a sink for its bytes. */
-export type LiteralSink = { write(chunk: Buffer): void; end(): void }
+type LiteralSink = { write(chunk: Buffer): void; end(): void }
 
 export type Command = {
   tag: string

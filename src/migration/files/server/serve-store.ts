@@ -1,6 +1,6 @@
 import { duplexPair, type Duplex } from 'node:stream'
 import { createWire } from '../../../net/imap/connection/wire.ts'
-import type { Session } from '../../../net/imap/connection/session.ts'
+import type { Session } from '../../../net/imap/connection/imap-session.ts'
 import { IMAP_LIMITS } from '../../../net/imap/limits.ts'
 import { encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import { parseUidSet } from '../../engine/journal/uid-set.ts'
@@ -10,7 +10,7 @@ import type {
   MailStore,
   StoredMessage,
   StoreFolder,
-} from '../store.ts'
+} from '../mail-files.sql.ts'
 import { changedError } from '../formats/file-part.ts'
 import { reasonOf } from '../formats/found-message.ts'
 import { createCommandReader, readName, type Command } from './read-commands.ts'
@@ -24,7 +24,7 @@ import {
   rowOf,
   searchLine,
   statusLine,
-} from './responses.ts'
+} from './imap-responses.ts'
 
 const CAPABILITIES = [
   'IMAP4REV1',

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import type { Session } from '../../../net/imap/connection/session.ts'
+import type { Session } from '../../../net/imap/connection/imap-session.ts'
 import { freeSharedWith } from '../../../net/free-buffer.ts'
 import type { LeftOut } from '../formats/found-message.ts'
 import { MEMORY_PARTS } from '../formats/memory-parts.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { FoundMessage } from '../formats/found-message.ts'
-import type { IncomingMessage, IncomingMeta } from '../store.ts'
+import type { IncomingMessage, IncomingMeta } from '../mail-files.sql.ts'
 
 export type Arrived = { incoming: IncomingMessage; meta: IncomingMeta }
 

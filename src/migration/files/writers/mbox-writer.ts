@@ -19,7 +19,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { readPart, readWhole } from '../formats/file-part.ts'
 import type { FoundMessage } from '../formats/found-message.ts'
-import { readMbox } from '../formats/mbox.ts'
+import { readMbox } from '../formats/mbox-read.ts'
 import { MBOX_FORMS, mboxMessage, type MboxForm } from '../formats/mbox-write.ts'
 import {
   removeTemporary,

@@ -1,5 +1,5 @@
 import type { NewAlert } from '../../../alerts/raise.ts'
-import type { OwnerAccess } from './store.ts'
+import type { OwnerAccess } from './withdrawal.sql.ts'
 
 /** The code of an error after which the owner of a mailbox must sign in again. */
 export const WITHDRAWN = 'sign_in_withdrawn'

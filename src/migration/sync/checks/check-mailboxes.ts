@@ -6,11 +6,11 @@ import type { Logger } from '../../../log.ts'
 import { ifDecryptable } from '../../../store/encryption.ts'
 import type { DB } from '../../../store/tables.ts'
 import { ConsentNeeded } from '../../../mail-credentials/access-token.ts'
-import { openAccount, type AccountDeps, type AccountSecret } from '../../accounts.ts'
+import { openAccount, type AccountDeps, type AccountSecret } from '../../mailbox-accounts.ts'
 import { decryptPasswords } from '../../batches/passwords.ts'
-import { notifyBatch } from '../../batches/store.ts'
-import { notifyMigration } from '../../store.ts'
-import { decryptSecrets, type MigrationData } from '../../submit.ts'
+import { notifyBatch } from '../../batches/batches.sql.ts'
+import { notifyMigration } from '../../migrations.sql.ts'
+import { decryptSecrets, type MigrationData } from '../../submit-migration.ts'
 import { readSourceDigest } from './check-source.ts'
 import { countTowardsMonth } from './count-month.ts'
 import { SYNC_LIMITS } from '../limits.ts'
@@ -21,7 +21,7 @@ import {
   recordUnchanged,
   releaseCheck,
   type DueMailbox,
-} from './store.ts'
+} from './sync-checks.sql.ts'
 
 export type CheckDeps = AccountDeps & {
   db: Kysely<DB>

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import { scarcerOf } from '../../../accounts/own-data/quotas.ts'
+import { scarcerOf } from '../../../accounts/own-data/account-quotas.ts'
 import type { DB } from '../../../store/tables.ts'
-import { countThisMonth, lockMonth } from '../../store.ts'
-import { monthsOf } from '../../submit.ts'
-import { holdUntilNextMonth, markCounted, type DueMailbox } from './store.ts'
+import { countThisMonth, lockMonth } from '../../migrations.sql.ts'
+import { monthsOf } from '../../submit-migration.ts'
+import { holdUntilNextMonth, markCounted, type DueMailbox } from './sync-checks.sql.ts'
 
 /**
  * Counts a synchronized mailbox towards the month, once. False when the plan allows no more: it then

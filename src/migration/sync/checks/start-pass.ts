@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { Enqueue, Job } from '../../../jobs/job.ts'
 import type { DB } from '../../../store/tables.ts'
-import { queueMailboxes } from '../../batches/progress/store.ts'
-import { requeueForPass } from '../../store.ts'
-import type { MigrationData } from '../../submit.ts'
-import { markPassStarted } from '../store.ts'
-import type { DueMailbox } from './store.ts'
+import { queueMailboxes } from '../../batches/batch-progress.sql.ts'
+import { requeueForPass } from '../../migrations.sql.ts'
+import type { MigrationData } from '../../submit-migration.ts'
+import { markPassStarted } from '../syncs.sql.ts'
+import type { DueMailbox } from './sync-checks.sql.ts'
 
 type StartDeps = { db: Kysely<DB>; job: Job<MigrationData>; batchScheduler: Job }
 
