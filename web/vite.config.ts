@@ -28,6 +28,8 @@ export default defineConfig({
     rolldownOptions: {
       input: { index: page('index.html'), docs: page('docs.html') },
       output: { codeSplitting: { groups: CHUNKS } },
+      // Compressing and the guide take most of the time, which is no reason for a warning.
+      checks: { bundlerTimings: false },
     },
   },
   server: {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { openDatabase } from '../../src/store/database.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import { aggregate, daysAgo, type Row } from '../../test/dmarc/reports.ts'
 import type { Records } from '../../test/servers/dns-records.ts'
 import type { Zone } from '../../test/servers/rbldnsd.ts'

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { allPages } from './pages.ts'
+import { allPages, signIn } from './pages.ts'
 
 const run = promisify(execFile)
 
@@ -38,22 +38,6 @@ type Audit = {
 type Report = {
   categories: { performance: { score: number } }
   audits: Record<string, Audit>
-}
-
-/** Signs in. @returns the value of the header `Cookie`; empty without an account */
-async function signIn(): Promise<string> {
-  const { url, email, password } = values
-  if (email === undefined) return ''
-  const answer = await fetch(new URL('/api/auth/sign-in/email', url), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: url },
-    body: JSON.stringify({ email, password }),
-  })
-  if (!answer.ok) throw new Error(`Signing in as ${email} was answered ${answer.status}.`)
-  return answer.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';')[0])
-    .join('; ')
 }
 
 async function measure(path: string, folder: string): Promise<Report> {
@@ -98,7 +82,7 @@ function row(path: string, reports: Report[]): string {
 
 const folder = await mkdtemp(join(tmpdir(), 'portreeve-lighthouse-'))
 try {
-  const cookie = await signIn()
+  const cookie = await signIn(values)
   await writeFile(join(folder, 'headers.json'), JSON.stringify(cookie ? { Cookie: cookie } : {}))
   console.log('| page | score | blocking, ms | LCP, s | CLS | loaded, kB |')
   console.log('| --- | --- | --- | --- | --- | --- |')

@@ -95,7 +95,7 @@ async function pagesOf(
 }
 
 /** The first text with this key in an answer of the API, at any depth. */
-function firstValue(answer: unknown, key: string): string | null {
+export function firstValue(answer: unknown, key: string): string | null {
   if (typeof answer !== 'object' || answer === null) return null
   const own = (answer as Record<string, unknown>)[key]
   if (typeof own === 'string') return own
@@ -104,4 +104,27 @@ function firstValue(answer: unknown, key: string): string | null {
     if (found !== null) return found
   }
   return null
+}
+
+/** Signs in. @returns the value of the header `Cookie`; empty without an account */
+export async function signIn({
+  url,
+  email,
+  password,
+}: {
+  url: string
+  email?: string | undefined
+  password?: string | undefined
+}): Promise<string> {
+  if (!email) return ''
+  const answer = await fetch(new URL('/api/auth/sign-in/email', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ email, password }),
+  })
+  if (!answer.ok) throw new Error(`Signing in as ${email} was answered ${answer.status}.`)
+  return answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
 }

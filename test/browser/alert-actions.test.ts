@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
-import { createLinkToken } from '../../src/alerts/silence/links/token.ts'
+import { linkToken } from '../../src/alerts/silence/links/silence-token.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { SERVICE_KEY, sharedService, type Person, type TestService } from '../service.ts'
@@ -66,7 +66,7 @@ const select = (page: Page, name: string) => row(page, name).getByRole('checkbox
 describe('the problems of a workspace', () => {
   it('are acknowledged, snoozed and muted, several at once, with Undo', async () => {
     const { page, close, complaints } = await openAs(alice, '/alerts')
-    await page.getByText('3 open problems').waitFor()
+    await page.getByText('3 open alerts').waitFor()
     await select(page, '192.0.2.1')
     await select(page, '192.0.2.2')
     await action(page, 'Acknowledge').click()
@@ -199,7 +199,7 @@ describe('the page of a link in a message', () => {
       .select('id')
       .where('workspaceId', '=', alice.id)
       .executeTakeFirstOrThrow()
-    return `/alerts/act/${createLinkToken(SERVICE_KEY, { alertId, channelId }, Date.now())}`
+    return `/alerts/act/${linkToken.create(SERVICE_KEY, { alertId, channelId })}`
   }
 
   it.each([390, 1440])('acts once, without signing in, %i pixels wide', async (width) => {

@@ -37,7 +37,8 @@ describe('a user with alert rules', () => {
 
   it('adds a rule, which is a sentence then', async () => {
     await page.goto('/alerts')
-    await page.getByRole('link', { name: 'Rules', exact: true }).click()
+    await page.getByRole('link', { name: 'Settings', exact: true }).click()
+    await page.getByRole('link', { name: 'Alert rules', exact: true }).click()
     await heading(page, 'Alert rules').waitFor()
     await page.getByText('No rules yet').waitFor()
     await form(page).getByRole('button', { name: 'Add rule' }).click()

@@ -39,7 +39,8 @@ describe('a user with alert channels', () => {
   it('has their own address as the first channel, and sends a test there', async () => {
     await page.goto('/alerts')
     await page.getByText('No problems yet').waitFor()
-    await page.getByRole('link', { name: 'Channels', exact: true }).click()
+    await page.getByRole('link', { name: 'Settings', exact: true }).click()
+    await page.getByRole('link', { name: 'Alert channels', exact: true }).click()
     await heading(page, 'Alert channels').waitFor()
     await page.getByRole('button', { name: 'Send test to alice@people.test' }).click()
     await page.getByText('Test sent.').waitFor()

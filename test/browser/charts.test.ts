@@ -92,7 +92,7 @@ describe('the charts of DMARC', () => {
     expect(await tooltip(page).innerText()).not.toBe(last)
     const announced = page
       .getByRole('status')
-      .filter({ hasText: /Passed [\d,]+, Failed \d+\. Show/ })
+      .filter({ hasText: /Passed [\d,]+ \([\d.]+%\), Failed \d+ \([\d.]+%\)\. Show/ })
     expect(await announced.count()).toBe(1)
     await page.keyboard.press('Escape')
     expect(await tooltip(page).count()).toBe(0)

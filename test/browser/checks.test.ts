@@ -51,8 +51,12 @@ const region = (name: string) => page.getByRole('region', { name })
 describe('the check box', () => {
   it('runs every check on a domain, also when a URL was typed', async () => {
     await page.goto('/check')
-    await page.getByLabel('Domain or IPv4 address').fill('https://Example.test/some/page')
+    await page
+      .getByLabel('Domain, IP address, URL or email address')
+      .fill('https://Example.test/some/page')
     await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'example.test' }).waitFor()
+    await page.getByRole('link', { name: 'Single checks' }).click()
     await page.getByRole('heading', { level: 1, name: 'Check of example.test' }).waitFor()
     await region('DNS records').getByText('10 mail.example.test').waitFor()
     await region('Email authentication').getByText('v=DMARC1; p=reject').first().waitFor()
@@ -77,7 +81,7 @@ describe('the check box', () => {
   })
 
   it('checks an address on all blocklists, shows listings first and collapses lists without one', async () => {
-    await page.getByLabel('Domain or IPv4 address').fill(IP)
+    await page.getByLabel('Domain, IP address, URL or email address').fill(IP)
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     // One list delays its response, so that the check is still running.
     await region('Blocklists')
@@ -107,11 +111,24 @@ describe('the check box', () => {
 
   it('shows the error of the service for a private address', async () => {
     await page.goto('/check?q=192.168.1.1')
+    await page.waitForURL('**/addresses/192.168.1.1')
     await region('Blocklists').getByText('“192.168.1.1” is').waitFor()
   })
 
+  it('checks the certificate at a port', async () => {
+    await page.goto('/check')
+    await page.getByLabel('Domain, IP address, URL or email address').fill('example.test:993')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Check of example.test:993' }).waitFor()
+    await region('Certificate')
+      .getByText(/192\.0\.2\.10|example\.test/)
+      .first()
+      .waitFor()
+    expect(await page.getByRole('region', { name: 'DNS records' }).count()).toBe(0)
+  })
+
   it('explains what to enter when the text is not a target', async () => {
-    await page.getByLabel('Domain or IPv4 address').fill('hello there')
+    await page.getByLabel('Domain, IP address, URL or email address').fill('hello there')
     await page.keyboard.press('Enter')
     await page.getByText('Enter a domain such as example.com').waitFor()
   })
@@ -199,12 +216,12 @@ describe('a checked target', () => {
     await page.getByRole('button', { name: 'Monitor this host' }).click()
     await page.getByRole('heading', { level: 1, name: 'broken.test', exact: true }).waitFor()
     await page.goBack()
-    await page.getByRole('link', { name: 'View in Monitoring' }).waitFor()
+    await page.getByRole('link', { name: 'View monitored host' }).waitFor()
   })
 
   it('links to a new delisting when it is listed', async () => {
     await page.goto(`/check?q=${IP}`)
-    await page.getByRole('link', { name: 'Start delisting' }).click()
+    await page.getByRole('link', { name: 'Start delisting' }).first().click()
     await page.waitForURL(`**/delisting/new?ip=*`)
     expect(page.url()).toContain(IP)
   })
@@ -215,8 +232,8 @@ describe('with the keyboard only', () => {
     const { page: own, close } = await signedIn(browser, portreeve, 'Klara')
     await own.goto('/check')
     await own.getByRole('heading', { level: 1, name: 'Check' }).waitFor()
-    await tabTo(own, 'Domain or IPv4 address')
-    await own.keyboard.type('broken.test')
+    await tabTo(own, 'Domain, IP address, URL or email address')
+    await own.keyboard.type('broken.test:443')
     await own.keyboard.press('Enter')
     await own.locator('button:enabled', { hasText: 'Share' }).waitFor()
     await tabTo(own, 'Share')

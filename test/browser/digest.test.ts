@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUnsubscribeToken } from '../../src/digest/unsubscribe/token.ts'
+import { unsubscribeToken } from '../../src/digest/unsubscribe/unsubscribe-token.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
@@ -80,7 +80,7 @@ describe('the page that unsubscribes', () => {
   it('meets WCAG 2.2 AA in each of its states, needs no login, and turns the digest off', async () => {
     const visitor = await visit(browser, portreeve.url)
     const { page, complaints } = visitor
-    const token = createUnsubscribeToken(SERVICE_KEY, {
+    const token = unsubscribeToken.create(SERVICE_KEY, {
       workspaceId: aliceId,
       accountId: aliceId,
     })

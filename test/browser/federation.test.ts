@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startInstallation, type Installation } from '../abuse/federation/installation.ts'
+import { startInstallation, type Installation } from '../exchange/federation/installation.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
@@ -30,7 +30,7 @@ describe('the page of peers', () => {
     await page.getByText('No peers yet').waitFor()
     await page.getByLabel('URL of the installation').fill('http://example.net')
     await page.getByRole('button', { name: 'Add peer' }).click()
-    await page.getByRole('alert').getByText('must begin with https://').waitFor()
+    await page.getByText('must begin with https://').waitFor()
     await page.getByLabel('URL of the installation').fill(there.url)
     await page.getByRole('button', { name: 'Add peer' }).click()
     await page.getByText('Needs your approval').waitFor()

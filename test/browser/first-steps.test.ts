@@ -57,7 +57,8 @@ describe('a new installation', () => {
 
   it('creates a token that is shown once and works in a program', async () => {
     await page.goto('/home')
-    await page.getByRole('link', { name: 'API tokens' }).click()
+    await page.getByRole('link', { name: 'Settings', exact: true }).click()
+    await page.getByRole('link', { name: 'API tokens', exact: true }).click()
     await page.getByLabel('Token name').fill('monitoring')
     await page.getByRole('button', { name: 'Create token' }).click()
     await page.getByRole('button', { name: 'Copy the token' }).click()

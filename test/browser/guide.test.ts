@@ -38,6 +38,15 @@ describe('the guide in a browser', () => {
     await close()
   })
 
+  it('opens a section that moved to another page', async () => {
+    const { page, complaints, close } = await visit(browser, portreeve.url)
+    await page.goto('/docs/guide/operations.html#a-lost-key')
+    await heading(page, 'The secret key').waitFor()
+    expect(new URL(page.url()).hash).toBe('#a-lost-key')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   it('copies an example', async () => {
     const { page, close } = await visit(browser, portreeve.url)
     await page.goto('/docs/guide/api.html')

@@ -57,7 +57,7 @@ describe('Ctrl-K', () => {
     await page.keyboard.type('example.test')
     await palette().getByRole('option', { name: 'Check example.test', selected: true }).waitFor()
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/check?q=example.test')
+    await page.waitForURL('**/domains/example.test')
   })
 
   it('finds a webhook by its label, and selects it with the arrow keys', async () => {
@@ -93,8 +93,8 @@ describe('Ctrl-K', () => {
     await page.getByRole('button', { name: 'Search or check' }).click()
     await palette().getByRole('option').first().waitFor()
     expect([await accessibilityFaults(page), await overflow(page)]).toEqual([[], 0])
-    await palette().getByRole('option', { name: 'API tokens' }).click()
-    await heading('API tokens').waitFor()
+    await palette().getByRole('option', { name: 'Migrations' }).click()
+    await heading('Migrations').waitFor()
     await page.setViewportSize({ width: 1440, height: 900 })
   })
 })
@@ -167,8 +167,8 @@ describe('with the keyboard alone', () => {
   })
 
   it('a new screen focuses its heading', async () => {
-    await begin('/home', 'Overview')
-    await page.getByRole('link', { name: 'Account', exact: true }).press('Enter')
+    await begin('/hooks', 'Webhooks')
+    await page.getByRole('link', { name: 'Settings', exact: true }).press('Enter')
     await heading('Account').waitFor()
     expect(await focused()).toBe('Account')
     expect(await page.title()).toBe('Account · Portreeve')

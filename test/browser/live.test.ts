@@ -103,10 +103,10 @@ describe('an open tab', () => {
       await expect.poll(() => openStreams(page)).toEqual(['/api/v1/events'])
     }
     await page.goto('/home')
-    for (const name of ['Webhooks', 'Monitoring', 'Migrations', 'Alerts', 'Delisting', 'DMARC']) {
+    for (const name of ['Webhooks', 'Servers', 'Migrations', 'Problems', 'Domains', 'Settings']) {
       await page
         .getByRole('navigation', { name: 'Main' })
-        .getByRole('link', { name, exact: true })
+        .getByRole('link', { name: new RegExp(`^${name}\\b`) })
         .first()
         .click()
       await page.locator('h1').first().waitFor()
@@ -121,7 +121,7 @@ describe('an open tab', () => {
     await bob.page.locator('h1').waitFor()
     expect(await openStreams(bob.page)).toEqual([])
     await bob.page.goto('/alerts')
-    await heading(bob.page, 'Alerts').waitFor()
+    await heading(bob.page, 'Problems').waitFor()
     await expect.poll(() => openStreams(bob.page)).toEqual(['/api/v1/events'])
     // Signed out in another tab of the same browser.
     await bob.page.request.post('/api/auth/sign-out', {
@@ -144,10 +144,13 @@ const moduleOf = (path: string) => /^\/\w+/.exec(path)?.[0]
 /** `$` is the id of a missing object, which the screen reports. */
 const SCREENS = [
   '/home',
-  '/check?q=192.0.2.1',
+  '/check',
+  '/addresses/192.0.2.1',
   '/hooks',
   '/hooks/HOOK',
   '/hooks/HOOK/settings',
+  '/hooks/HOOK/rules',
+  '/hooks/HOOK/destinations',
   '/dmarc',
   '/dmarc/rejected',
   '/dmarc/mailboxes',

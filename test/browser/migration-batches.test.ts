@@ -85,26 +85,30 @@ describe('a user who moves a company', () => {
     await page.getByText('1 mailbox: wrong user or password (127.0.0.1)').first().waitFor()
     await page.getByText('1 of 3 mailboxes in sync. 1 needs attention.').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
-    for (const user of ['two', 'three']) {
-      await button(`Correct ${user}`).click()
+    for (const [user, save] of [
+      ['two', 'Save and try again'],
+      ['three', 'Save'],
+    ] as const) {
+      await button(`Edit ${user}`).click()
       await page.getByLabel('Source password').fill('secret')
       await page.getByLabel('Destination password').fill('secret')
-      await button('Save').click()
+      await page.getByRole('button', { name: save, exact: true }).click()
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
     }
-    await button('Start 2 mailboxes').click()
+    await page.getByText('2 of 3 mailboxes in sync. 1 ready to start.').waitFor()
+    await button('Start 1 mailbox').click()
     await page.getByText('3 of 3 mailboxes in sync.').waitFor()
     expect((await read(accountOn(server.port, 'new-three')))['INBOX']).toHaveLength(2)
   })
 
   it('conducts the cut-over by hand, and proves that every message was kept', async () => {
-    await page.getByText('Begin a cut-over').click()
-    await button('Begin').click()
+    await page.getByText('Start a cut-over').click()
+    await button('Start').click()
     await page.getByText('Required').first().waitFor()
     await page.getByLabel('Domain', { exact: true }).fill('company.test')
     await page.getByLabel('New MX hosts').fill('mx1.new.test\nmx2.new.test')
     expect(await faultsAtAllWidths(page)).toEqual([])
-    await button('Begin').click()
+    await button('Start').click()
     await page.getByText('Cut-over of company.test: 0 of 5 steps done').waitFor()
     for (const done of [1, 2, 3]) {
       await page.getByText('Confirm by hand').first().click()
@@ -116,7 +120,7 @@ describe('a user who moves a company', () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
     await button('Start the final pass').click()
     await page.getByText('The cut-over of company.test is done.').waitFor()
-    await page.getByRole('link', { name: 'See the proof' }).click()
+    await page.getByRole('link', { name: 'Proof', exact: true }).first().click()
     await heading(page, 'Proof: Example Ltd').waitFor()
     await page.getByText('The destination has every message of the source').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
@@ -125,9 +129,9 @@ describe('a user who moves a company', () => {
     const file = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download signed file' }).click()
     expect((await file).suggestedFilename()).toMatch(/^proof-.*\.jsonl$/)
-    await page.getByText('Make it again').click()
+    await page.getByText('Compare again').click()
     await page.getByLabel('Compare').selectOption('Every message, byte by byte')
-    await button('Read both servers').click()
+    await button('Compare now').click()
     await page.getByText('Every message on both servers, byte by byte').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     await page.goBack()

@@ -63,7 +63,7 @@ describe('a user with monitored hosts', () => {
     await page.getByText('Your host is listed.').waitFor()
     await page
       .getByRole('row', {
-        name: new RegExp(`${IP} outgoing mail Listed 2 listings, not listed on \\d+`),
+        name: new RegExp(`${IP} outgoing mail Listed on 2 of \\d+ lists`),
       })
       .waitFor()
   })
@@ -82,7 +82,7 @@ describe('a user with monitored hosts', () => {
       .getByRole('row', { name: 'SpamCop' })
       .waitFor()
     await page.getByLabel('Kind of change').selectOption('Certificates')
-    await page.getByText('No changes yet.').waitFor()
+    await page.getByText('No changes of this kind.').waitFor()
     expect(page.url()).toMatch(/\?kind=certificate$/)
   })
 
@@ -95,7 +95,7 @@ describe('a user with monitored hosts', () => {
     await page.getByRole('button', { name: 'Ignore Barracuda' }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Check now' }).click()
     await page.getByText(`${IP} is listed on 1 blocklist.`).waitFor()
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.locator('main').getByRole('link', { name: 'Settings' }).click()
     await page.getByLabel('Filter by name').fill('barracuda')
     expect(await page.getByLabel('Listings on Barracuda BRBL', { exact: true }).inputValue()).toBe(
       'mute',
@@ -152,7 +152,7 @@ describe('a user with monitored hosts', () => {
     await page.goto('/monitoring')
     await page.getByRole('link', { name: SHOP }).click()
     await page.getByRole('button', { name: `Stop monitoring ${SHOP}` }).click()
-    await heading(page, 'Monitoring').waitFor()
+    await heading(page, 'Servers & IPs').waitFor()
     await page.getByRole('link', { name: SHOP }).waitFor({ state: 'detached' })
   })
 

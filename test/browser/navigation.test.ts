@@ -13,14 +13,10 @@ const WINDOWS = [
 
 /** The screens of the sheet, and their headings. */
 const SCREENS = {
-  DMARC: 'DMARC',
-  Monitoring: 'Monitoring',
-  Delisting: 'Delisting',
+  Migrations: 'Migrations',
   Attacks: 'Attack reporting',
-  'API tokens': 'API tokens',
-  Alerts: 'Alerts',
-  Account: 'Account',
-  Administration: 'Administration',
+  Webhooks: 'Webhooks',
+  Settings: 'Account',
 }
 
 let browser: Browser
@@ -63,7 +59,7 @@ describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) =
     })
     await page.goto('/home')
     await open()
-    const link = await sheet().getByRole('link', { name: 'DMARC', exact: true }).elementHandle()
+    const link = await sheet().getByRole('link', { name: 'Attacks', exact: true }).elementHandle()
     answer.resolve()
     await heading(page, `Good to see you, Alice.${width}`).waitFor()
     expect(await sheet().isVisible()).toBe(true)
@@ -97,9 +93,9 @@ describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) =
     const bar = page.getByRole('navigation', { name: 'Main' })
     expect(await bar.getByRole('link').allTextContents()).toEqual([
       'Overview',
+      'Problems',
       'Domains',
-      'Migrations',
-      'Webhooks',
+      'Servers & IPs',
     ])
   })
 })

@@ -27,7 +27,8 @@ describe('public feeds', () => {
   it('are enabled by an administrator, with their terms, and used by a workspace', async () => {
     const { page } = ada
     await page.goto('/attacks')
-    await page.getByRole('link', { name: 'Public feeds', exact: true }).last().click()
+    await page.getByRole('link', { name: 'Shared list & feeds' }).click()
+    await page.getByRole('link', { name: 'Public feeds', exact: true }).click()
     const tor = page.getByRole('region', { name: 'Tor exit nodes' })
     await tor.getByRole('button', { name: 'Enable' }).click()
     const dialog = page.getByRole('dialog').filter({ visible: true })

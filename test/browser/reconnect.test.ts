@@ -56,15 +56,15 @@ describe('an open tab while the service restarts', () => {
   })
 
   it('shows the frame and an outline of a screen that is opened meanwhile', async () => {
-    await page.getByRole('link', { name: 'Delisting', exact: true }).click()
+    await page.getByRole('link', { name: 'Migrations', exact: true }).click()
     await page.getByText('Loading…').waitFor()
-    await page.getByRole('link', { name: 'Monitoring', exact: true }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/delisting')
+    await page.getByRole('link', { name: 'Servers & IPs', exact: true }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/migrations')
   })
 
   it('opens that screen by itself once the service answers, and receives changes', async () => {
     await portreeve.resume()
-    await heading(page, 'Delisting').waitFor()
+    await heading(page, 'Migrations').waitFor()
     await banner(page).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
     await heading(page, 'Webhooks').waitFor()
@@ -98,8 +98,8 @@ describe('a screen whose file a release removed', () => {
   beforeAll(async () => {
     alice = await signedIn(browser, portreeve, 'Carla', undefined, { admin: true })
     page = alice.page
-    await page.goto('/attacks')
-    await heading(page, 'Attack reporting').waitFor()
+    await page.goto('/attacks/mails')
+    await heading(page, 'Abuse emails').waitFor()
     page.on('load', () => loads++)
   })
   afterAll(() => alice.close())
@@ -115,7 +115,7 @@ describe('a screen whose file a release removed', () => {
     await run()
     await page.unroute(FILES)
   }
-  const open = () => page.getByRole('link', { name: 'Administration', exact: true }).last().click()
+  const open = () => page.getByRole('link', { name: 'Shared list', exact: true }).click()
 
   it('reloads the page once, and then explains what to do inside of the frame', async () => {
     await withoutFiles(async () => {
@@ -123,7 +123,7 @@ describe('a screen whose file a release removed', () => {
       await page.getByText('Portreeve was updated.').waitFor()
       expect(loads).toBe(1)
       expect(new URL(page.url()).pathname).toBe('/attacks/administration')
-      await page.getByRole('link', { name: 'Monitoring', exact: true }).waitFor()
+      await page.getByRole('link', { name: 'Servers & IPs', exact: true }).waitFor()
     })
   })
 

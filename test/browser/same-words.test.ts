@@ -3,11 +3,17 @@ import { sql } from 'kysely'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { composeEmail } from '../../src/alerts/channels/compose-email.ts'
-import type { AlertRow } from '../../src/alerts/store.ts'
+import type { AlertRow } from '../../src/alerts/alerts.sql.ts'
 import { main } from '../../src/cli/main.ts'
-import { FIXES_TITLE, NOT_USED, SEVERITY_NAMES, STATE_NAMES } from '../../src/domains/messages.ts'
+import {
+  FIXES_TITLE,
+  NOT_USED,
+  SEVERITY_NAMES,
+  STATE_NAMES,
+  verdictInNumbers,
+} from '../../src/domains/messages.ts'
 import type { DomainLine, DomainReport, DomainSummary, LineName } from '../../src/domains/shapes.ts'
-import { saveWatched } from '../../src/domains/watch/store.ts'
+import { saveWatched } from '../../src/domains/watch/watched-domains.sql.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startAllLists } from '../domains/check-with.ts'
 import { makeCertificate } from '../servers/certificates.ts'
@@ -156,9 +162,18 @@ const shownLines = ({ stages, lines }: DomainReport) =>
       .map(({ isUsed, state, title, summary }) => `${isUsed ? STATE_NAMES[state] : NOT_USED} | ${title} ${summary}`), // prettier-ignore
   )
 
+/** A page has the numbers of the verdict; the names that the sentence lists are links below them. */
+function verdictOnPage({ verdict, lines }: DomainReport): string {
+  const of = (state: DomainLine['state']) => lines.filter((line) => line.state === state).length
+  const [bad, warnings, unknown] = [of('bad'), of('warning'), of('unknown')]
+  return bad + warnings + unknown === 0
+    ? verdict.sentence
+    : verdictInNumbers(bad, warnings, unknown)
+}
+
 /** Compares everything that a page shows of a report. */
 async function expectSameWords(page: Page, report: DomainReport): Promise<void> {
-  await page.getByText(report.verdict.sentence, { exact: true }).first().waitFor()
+  await page.getByText(verdictOnPage(report), { exact: true }).first().waitFor()
   expect(await linesOf(page)).toEqual(shownLines(report))
   const stages = await page.locator('section[id^="stage-"] > h3').allTextContents()
   expect(stages).toEqual(report.stages.map(({ title }) => title))
@@ -183,9 +198,13 @@ describe('the words about a domain', () => {
 
   it.each(NAMES)('are the same at the end of the event stream: %s', async (name) => {
     const answer = await portreeve.request(`/api/v1/domains/${name}/events`, { token: alice.token })
-    const [, data = ''] = /^event: report\ndata: (.*)$/m.exec(await answer.text()) ?? []
+    const text = await answer.text()
+    const [, data = ''] = /^event: report\ndata: (.*)$/m.exec(text) ?? []
     const report = (JSON.parse(data) as { data: DomainReport }).data
     expect(wordsOf(report)).toEqual(wordsOf(reportOf(name)))
+    const [, early = ''] = /^event: fixes\ndata: (.*)$/m.exec(text) ?? []
+    const { fixes } = JSON.parse(early) as Pick<DomainReport, 'fixes'>
+    for (const fix of fixes) expect(report.fixes).toContainEqual(fix)
   })
 
   it('are the same on the command line, as a table and as JSON', async () => {

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { writeReceipt } from '../../src/diagnostics/sharing/receipt.ts'
+import { writeReceipt } from '../../src/diagnostics/sharing/check-receipt.ts'
 import { EXAMPLE_REPORT } from '../../src/domains/example.ts'
 import type { DomainReport } from '../../src/domains/shapes.ts'
 import { aggregate, daysAgo } from '../dmarc/reports.ts'
@@ -80,13 +80,34 @@ export async function makeMail(portreeve: TestService, person: Person): Promise<
     expect(data.domains).toMatchObject([{ checkedAt: expect.any(String) }])
   }, 60_000)
   const delisting = await call<Made>('/api/v1/delisting', { ip: IP })
+  const mailTest = await makeMailTest(call)
   return {
     domain: domain.data.id,
     report: reports.reports[0]?.id ?? '',
     host: host.data.id,
     delisting: delisting.data.id,
+    ...mailTest,
     shared: await share(portreeve, person),
   }
+}
+
+/** A test of a mail from a file, and its link. */
+async function makeMailTest(call: Call): Promise<Ids> {
+  type Test = { data: { id: string; url: string; mails: { state: string }[] } }
+  const message = [
+    'Received: from mail.example.test (mail.example.test [192.0.2.10]) by mx.test; Mon, 30 Nov 2026 09:00:00 +0000',
+    'From: Shop <shop@example.test>',
+    'Subject: Your order',
+    '',
+    'Thank you for your order.',
+  ].join('\r\n')
+  const { data } = await call<Test>('/api/v1/mail-tests/raw', { message, domain: 'example.test' })
+  await vi.waitFor(async () => {
+    const test = await call<Test>(`/api/v1/mail-tests/${data.id}`)
+    expect(test.data.mails).toMatchObject([{ state: 'done' }])
+  }, 60_000)
+  const shared = await call<Test>(`/api/v1/mail-tests/${data.id}/share`, {})
+  return { mailTest: data.id, sharedMailTest: shared.data.url.split('/').at(-1) ?? '' }
 }
 
 /** A webhook endpoint with requests, migrations that reach no server, and a watched network. */
@@ -110,6 +131,13 @@ export async function makeTools(portreeve: TestService, person: Person): Promise
     await capture(`/orders/${order}`, JSON.stringify({ order }), json)
   await capture('/a/long/path?with=query&and=more', JSON.stringify({ hello: [1, null] }), json)
   await capture('', new URLSearchParams({ name: 'value' }), { 'x-signature': 'no' })
+
+  await call(`/api/webhook/endpoints/${endpoint.id}/rules`, {
+    label: 'unavailable twice',
+    when: { method: 'POST', 'body/type': { $in: ['order.paid', 'order.refunded'] } },
+    answers: [{ status: 503, headers: [['Retry-After', '5']], times: 2 }, { status: 200 }],
+    key: 'headers.webhook-id',
+  })
 
   const server = { host: '127.0.0.1', port: 1 }
   const nowhere = { ...server, user: 'somebody.with.a.long.name@example.com', password: 'x' }

@@ -41,13 +41,14 @@ export const PUBLIC: Screen[] = [
   { at: '/address', shows: 'Listing rules' },
   { at: '/network', shows: 'Report attacks from your server' },
   { at: '/shared/:shared', shows: 'Check of example.com' },
+  { at: '/shared-mail-tests/:sharedMailTest', shows: 'Requirements of receivers' },
   { at: '/nothing/here', shows: 'Page not found' },
 ]
 
 /** Screens of an account without data, on a service that sends no email. */
 export const EMPTY: Screen[] = [
   { at: '/domains', shows: 'Type a domain to see everything' },
-  { at: '/check', shows: 'Domain or IPv4 address' },
+  { at: '/check', shows: 'Domain, IP address, URL or email address' },
   {
     at: '/check?q=example.test',
     shows: 'The name resolves',
@@ -61,6 +62,7 @@ export const EMPTY: Screen[] = [
     shows: 'No open invitations.',
     acts: [(page) => page.getByRole('button', { name: 'Create invitation' }).click()],
   },
+  { at: '/mail-tests', shows: 'No mail tests yet' },
   { at: '/dmarc', shows: 'Choose report files' },
   { at: '/dmarc/:domain', shows: 'No messages reported yet' },
   { at: '/dmarc/:domain/reports', shows: 'No matches' },
@@ -104,12 +106,21 @@ export const MAIL: Screen[] = [
   { at: '/domains' },
   { at: '/domains/example.test', shows: 'example.test', except: /status of 4\d\d/ },
   { at: '/domains/first-check.test', except: /status of 4\d\d/ },
+  { at: '/domains/example.test/deliverability', shows: 'Your order' },
+  { at: '/mail-tests', shows: 'Your order' },
+  {
+    at: '/mail-tests/:mailTest',
+    shows: 'Requirements of receivers',
+    acts: [(page) => page.getByText(/checks not checked/).click()],
+  },
   { at: '/check' },
+  { at: '/check?q=example.test', except: /status of [45]\d\d/ },
   { at: '/dmarc' },
   { at: '/dmarc/rejected', shows: 'No rejected reports' },
   { at: '/dmarc/mailboxes', shows: 'Add a mailbox' },
   { at: '/dmarc/:domain' },
   { at: '/dmarc/:domain/sources/192.0.2.10' },
+  { at: '/addresses/192.0.2.10', except: /status of 4\d\d/ },
   { at: '/dmarc/:domain/reports' },
   { at: '/dmarc/:domain/reports/:report' },
   { at: '/dmarc/:domain/tls' },
@@ -150,6 +161,19 @@ export const TOOLS: Screen[] = [
     ],
   },
   { at: '/hooks/:hook/settings', shows: 'Settings for shop orders' },
+  {
+    at: '/hooks/:hook/destinations',
+    shows: 'No destinations yet',
+    acts: [(page) => page.getByText('More settings').click()],
+  },
+  {
+    at: '/hooks/:hook/rules',
+    shows: 'unavailable twice',
+    acts: [
+      (page) => page.getByRole('button', { name: 'Edit unavailable twice' }).click(),
+      (page) => page.getByRole('button', { name: 'Check the newest request' }).click(),
+    ],
+  },
   { at: '/migrations', shows: 'somebody.with.a.long.name' },
   {
     at: '/migrations/new',
@@ -186,8 +210,9 @@ export const TOOLS: Screen[] = [
     shows: 'Your tokens',
     acts: [
       async (page) => {
+        await page.getByLabel('Token name').fill('axe')
         await page.getByRole('button', { name: 'Create token' }).click()
-        await page.getByText('Token created').waitFor()
+        await page.getByText('Token “axe” created').waitFor()
       },
       (page) => page.getByRole('button', { name: 'Revoke tests' }).click(),
     ],
@@ -196,8 +221,8 @@ export const TOOLS: Screen[] = [
   { at: '/workspace/members' },
   { at: '/workspace/invitations' },
   { at: '/workspace/audit', shows: 'kept for 400 days' },
-  { at: '/workspaces', shows: 'All workspaces' },
-  { at: '/account', shows: 'last used' },
+  { at: '/workspaces', shows: 'Your workspaces' },
+  { at: '/account', shows: 'in use now' },
   { at: '/administration', shows: 'Health checks' },
   { at: '/administration/accounts', shows: 'New account' },
   { at: '/administration/workspaces', shows: 'Storage' },

@@ -107,10 +107,11 @@ describe('a passkey', () => {
     const authenticatedAt = new Date(Date.now() - 3_600_000)
     await database.db.updateTable('session').set({ authenticatedAt }).execute()
     await page.goto('/tokens')
+    await page.getByLabel('Token name').fill('backups')
     await page.getByRole('button', { name: 'Create token' }).click()
     const dialog = page.getByRole('dialog', { name: 'Confirm that it’s you' })
     await dialog.getByRole('button', { name: 'Use a passkey' }).click()
-    await page.getByText('Token created').waitFor()
+    await page.getByText('Token “backups” created').waitFor()
   })
 
   it('is refused where the device asked for neither PIN nor biometrics', async () => {
@@ -143,14 +144,18 @@ describe('an authenticator app', () => {
     await part.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
     const key = (await part.getByLabel('the key').locator('pre').innerText()).replaceAll(' ', '')
     totpURI = `otpauth://totp/Portreeve?secret=${key}`
-    const codes = await part.getByLabel('the backup codes').locator('pre').innerText()
-    expect(codes.split('\n')).toHaveLength(10)
+    await part.locator('h3:focus').getByText('1. Scan this code').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     await part.getByLabel('Code from the app').fill(codeOf(totpURI))
     const verified = changed(page)
     await part.getByRole('button', { name: 'Turn on' }).click()
     await verified
     await part.getByText('On. Signing in with your password').waitFor()
+    const codes = await part.getByLabel('the backup codes').locator('pre').innerText()
+    expect(codes.split('\n')).toHaveLength(10)
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await part.getByRole('button', { name: 'I saved them' }).click()
+    await part.getByLabel('the backup codes').waitFor({ state: 'detached' })
   })
 
   it('is asked for after the password', async () => {

@@ -22,12 +22,12 @@ const SCREENS = {
   '/domains': 'Domains',
   '/hooks': 'Webhooks',
   '/dmarc': 'DMARC',
-  '/monitoring': 'Monitoring',
+  '/monitoring': 'Servers & IPs',
   '/delisting': 'Delisting',
   '/migrations': 'Migrations',
   '/attacks': 'Attack reporting',
   '/tokens': 'API tokens',
-  '/alerts': 'Alerts',
+  '/alerts': 'Problems',
   '/workspace': 'Workspace',
   '/account': 'Account',
   '/administration': 'Administration',
@@ -110,7 +110,8 @@ describe.skipIf(TEST_PATH !== '')('below a path, behind nginx that passes on not
       await page.goto(`${base}${path}`)
       await page.getByRole('heading', { level: 1, name }).waitFor()
     }
-    await page.getByRole('link', { name: 'Monitoring', exact: true }).click()
+    await page.getByRole('navigation', { name: 'Settings' }).waitFor()
+    await page.getByRole('link', { name: 'Servers & IPs', exact: true }).click()
     await page.waitForURL(`${base}/monitoring`)
     await page.goto(`${base}/docs`)
     await page.getByText(base, { exact: true }).first().waitFor()

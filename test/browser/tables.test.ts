@@ -37,7 +37,7 @@ describe('a user with many hosts', () => {
     await button('Add several').click()
     const names = Array.from({ length: 9 }, (_, at) => `mx${at + 2}.example.test`)
     await page
-      .getByLabel('Names, one a line')
+      .getByLabel('One host or address per line')
       .fill(['# ours', ...names, 'not a host', 'https://mx2.example.test/', '10.0.0.1'].join('\n'))
     await page.getByText('10 ready to add, 2 lines with a problem.').waitFor()
     await page.getByRole('row', { name: '11 not a host Not a host name' }).waitFor()

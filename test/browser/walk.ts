@@ -14,7 +14,7 @@ import type { Ids } from './screen-data.ts'
 import type { Screen } from './screens.ts'
 
 /** The limit of “good” is 0.1; a page that only replaces its outline stays far below. */
-const MAX_SHIFT = 0.05
+export const MAX_SHIFT = 0.05
 
 /** Delays each answer, so that outlines are shown as on a real network. */
 const LATENCY_MS = 150
@@ -22,7 +22,7 @@ const LATENCY_MS = 150
 const WIDTHS = [390, 1440]
 
 /** Begins with the page, so that no shift is missed. */
-const OBSERVE = `window.shifts = []
+export const OBSERVE = `window.shifts = []
   const record = (entries) => {
     for (const { value, hadRecentInput, sources } of entries)
       if (!hadRecentInput) shifts.push({ value, moved: sources.map(({ node, previousRect, currentRect }) =>
@@ -51,7 +51,7 @@ const BUSY_WITH = `new Promise((resolve) => {
   next()
 })`
 
-type Shift = { value: number; moved: string[] }
+export type Shift = { value: number; moved: string[] }
 
 /** A page of one width, and the requests that it waits for. */
 type Window = Visit & { width: number; requests: Set<Request> }

@@ -3,10 +3,11 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { sharedService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
+import { startReceiver, status } from '../servers/receiver.ts'
 import { heading, openStreams, recordStreams, signedIn, tabTo, type Visit } from './browsing.ts'
 
 /** Runs in a separate shell, while the service continues to respond. */
@@ -70,23 +71,23 @@ describe('a user who receives webhooks', () => {
   })
 
   it('configures the response and the sender’s signature', async () => {
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.locator('main').getByRole('link', { name: 'Settings' }).click()
     await heading(page, 'Settings for shop orders').waitFor()
     await page.getByLabel('Status').fill('700')
     await page.getByRole('button', { name: 'Save settings' }).click()
     await page.getByText('Enter a status from 200 to 599.').waitFor()
     await page.getByLabel('Status').fill('202')
     await page.getByLabel('Content type').fill('application/json')
-    await page.getByLabel('Body').fill('{"seen": "{{body.challenge}}"}')
+    await page.getByLabel('Body', { exact: true }).fill('{"seen": "{{body.challenge}}"}')
     await page.getByLabel('Use request values in the response').check()
     await page.getByLabel('Verify signatures of').selectOption('github')
     await page.getByRole('button', { name: 'Save settings' }).click()
     await page.getByText('Enter the secret').waitFor()
     await page.getByLabel('Secret', { exact: true }).fill(SECRET)
     await page.getByLabel('Alert about requests without a valid signature').check()
-    await page.getByLabel('Alert without requests').selectOption('After 2 days')
+    await page.getByLabel('Alert me when requests stop').selectOption('After 2 days')
     await page
-      .getByLabel('Alert about requests', { exact: true })
+      .getByLabel('Alert me when requests arrive', { exact: true })
       .selectOption('Up to one per hour')
     await page.getByRole('button', { name: 'Save settings' }).click()
     await heading(page, 'shop orders').waitFor()
@@ -217,7 +218,7 @@ describe('a user who receives webhooks', () => {
     await page.getByRole('button', { name: 'Clear all requests' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click()
     await page.getByText('Waiting for the first request').waitFor()
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.locator('main').getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Delete this endpoint' }).click()
     await page.getByText('No endpoints yet').waitFor()
     await expect.poll(async () => (await portreeve.request(url)).status).toBe(404)
@@ -225,6 +226,97 @@ describe('a user who receives webhooks', () => {
 
   it('meets no complaint of the browser on the way', () => {
     expect(alice.complaints).toEqual([])
+  })
+})
+
+describe('a user who tests a sender', () => {
+  it('adds a rule that fails first, and sees it on the request', async () => {
+    const visit = await signedIn(browser, portreeve, 'Rita')
+    const { page } = visit
+    const { id, url } = await makeEndpoint(page, { label: 'payments' })
+    await page.goto(`/hooks/${id}`)
+    await page.getByRole('link', { name: 'Rules' }).click()
+    await heading(page, 'Rules for payments').waitFor()
+    const form = page.getByRole('region', { name: 'Add a rule' })
+    await form.getByLabel('Name (optional)').fill('fail first')
+    await form.getByRole('button', { name: 'Add condition' }).click()
+    await form.getByLabel('Field').selectOption('JSON field')
+    await form.getByLabel('Name or JSON Pointer').fill('type')
+    await form.getByLabel('Value', { exact: true }).fill('paid')
+    await form.getByRole('button', { name: 'Add answer' }).click()
+    await form.getByLabel('Status').first().fill('99')
+    await form.getByRole('button', { name: 'Add rule' }).click()
+    await form.getByText('Enter a status from 200 to 599.').waitFor()
+    await form.getByLabel('Status').first().fill('503')
+    await form.getByLabel('Headers').first().fill('Retry-After: 5')
+    await form.getByLabel('Count separately').fill('body/id')
+    await form.getByRole('button', { name: 'Add rule' }).click()
+    const rule = page.getByRole('region', { name: 'fail first', exact: true })
+    await rule.getByText('{"body/type":"paid"}').waitFor()
+    await rule.getByText('503 → 200 (body/id)').waitFor()
+    const statuses = async (event: number) => {
+      const answer = await fetch(url, { method: 'POST', body: `{"type":"paid","id":${event}}` })
+      return [answer.status, answer.headers.get('retry-after')]
+    }
+    expect([await statuses(1), await statuses(2), await statuses(1)]).toEqual([
+      [503, '5'],
+      [503, '5'],
+      [200, null],
+    ])
+    await page.getByRole('button', { name: 'Check the newest request' }).click()
+    await page.getByText('fail first would answer the newest request.').waitFor()
+    await rule.getByRole('button', { name: 'Edit' }).click()
+    expect(await rule.getByLabel('Value', { exact: true }).inputValue()).toBe('paid')
+    await rule.getByLabel('Edit conditions as JSON').check()
+    await rule.getByLabel('Conditions in JSON').fill('{"$not": {"body/type": "paid"}}')
+    await rule.getByRole('button', { name: 'Save rule' }).click()
+    await rule.getByText('{"$not":{"body/type":"paid"}}').waitFor()
+    expect(await statuses(1)).toEqual([200, null])
+    await page.goto(`/hooks/${id}`)
+    await requests(page).getByRole('option').last().click()
+    await detail(page).getByText('by the rule “fail first”, answer 1 for 1').waitFor()
+    expect(visit.complaints).toEqual([])
+    await visit.close()
+  })
+})
+
+describe('a user who forwards requests', () => {
+  it('adds a destination, sees what was delivered, and sends it again', async () => {
+    const receiver = await startReceiver(status(204))
+    onTestFinished(() => receiver.close())
+    const visit = await signedIn(browser, portreeve, 'Frida')
+    const { page } = visit
+    const { id, url } = await makeEndpoint(page, { label: 'orders' })
+    await page.goto(`/hooks/${id}`)
+    await page.getByRole('link', { name: 'Forwarding' }).click()
+    await heading(page, 'Forwarding of orders').waitFor()
+    const form = page.getByRole('region', { name: 'Add a destination' })
+    await form.getByRole('button', { name: 'Add destination' }).click()
+    await form.getByText('Enter a URL that begins with https://.').waitFor()
+    await form.getByLabel('Name (optional)').fill('backend')
+    await form.getByLabel('URL').fill(`${receiver.origin}/in`)
+    await form.getByRole('button', { name: 'Add destination' }).click()
+    await page.getByText(/^whsec_/).waitFor()
+    const card = page.getByRole('region', { name: 'backend', exact: true })
+    await card.getByText('Active').waitFor()
+    await fetch(`${url}/orders`, { method: 'POST', body: 'x' })
+    const deliveries = page.getByRole('region', { name: 'Deliveries' })
+    await deliveries.getByText('Delivered', { exact: true }).last().waitFor()
+    await deliveries.getByRole('button', { name: 'Retry' }).click()
+    await expect.poll(() => receiver.received.length).toBe(2)
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/in/orders', '/in/orders'])
+    await card.getByRole('button', { name: 'Pause' }).click()
+    await card.getByText('Paused').waitFor()
+    await card.getByRole('button', { name: 'Resume' }).click()
+    await card.getByText('Active').waitFor()
+    const replay = page.getByRole('region', { name: 'Replay' })
+    await replay.getByLabel('Requests per minute').fill('60000')
+    await replay.getByRole('button', { name: 'Start replay' }).click()
+    await replay.getByText('1 request queued; 1 of 1 compared').waitFor()
+    await expect.poll(() => receiver.received.length).toBe(3)
+    expect(receiver.received.at(-1)?.headers['x-portreeve-repeat']).toBe('replay')
+    expect(visit.complaints).toEqual([])
+    await visit.close()
   })
 })
 

@@ -115,6 +115,22 @@ describe('two people', () => {
     await hers.getByRole('rowheader', { name: bruno.person.email }).waitFor()
   })
 
+  it('create the account of an invited address on the page of its invitation', async () => {
+    await hers.goto('/workspace/invitations')
+    await hers.getByLabel('Email').fill('new.person@elsewhere.test')
+    await hers.getByRole('button', { name: 'Create invitation' }).click()
+    const named = hers.getByLabel('the invitation link', { exact: true })
+    const { page: theirs, close } = await visit(browser, portreeve.url)
+    await theirs.goto((await named.innerText()).split('\n', 1)[0] ?? '')
+    await theirs.getByLabel('Your name').fill('New Person')
+    await theirs.getByLabel('Password', { exact: true }).fill('a long enough password')
+    expect(await faultsAtAllWidths(theirs)).toEqual([])
+    await theirs.getByRole('button', { name: 'Create account and join' }).click()
+    await theirs.getByRole('button', { name: 'Workspace Harbour, switch' }).waitFor()
+    expect(new URL(theirs.url()).pathname).toBe('/home')
+    await close()
+  })
+
   it('explain an invitation for another address', async () => {
     await hers.goto('/workspace/invitations')
     await hers.getByLabel('Email').fill('clara@people.test')
@@ -229,12 +245,12 @@ describe('a person with two workspaces', () => {
     await his.getByRole('button', { name: 'Workspace Bruno, switch' }).waitFor()
   })
 
-  it('sees the issues of all workspaces', async () => {
+  it('sees the problems of all workspaces', async () => {
     await switcher(his).click()
-    await dialog(his).getByRole('link', { name: 'Issues in all workspaces' }).click()
-    await heading(his, 'All workspaces').waitFor()
-    expect(await his.getByText(/^(No issues|\d+ issues?)$/).count()).toBeGreaterThanOrEqual(0)
-    await expect.poll(() => his.getByText(/^(No issues|\d+ issues?)$/).count()).toBe(2)
+    await dialog(his).getByRole('link', { name: 'Problems in all workspaces' }).click()
+    await heading(his, 'Your workspaces').waitFor()
+    expect(await his.getByText(/^(No problems|\d+ problems?)$/).count()).toBeGreaterThanOrEqual(0)
+    await expect.poll(() => his.getByText(/^(No problems|\d+ problems?)$/).count()).toBe(2)
     expect(await faultsAtAllWidths(his)).toEqual([])
     await his.getByRole('button', { name: 'Open Harbour' }).click()
     await his.getByRole('button', { name: 'Workspace Harbour, switch' }).waitFor()
@@ -277,7 +293,7 @@ describe('the last owner', () => {
   it('removes a member, whose tab opens the first workspace and says why', async () => {
     await switchTo(his, 'Harbour')
     await hers.goto('/monitoring')
-    await heading(hers, 'Monitoring').waitFor()
+    await heading(hers, 'Servers & IPs').waitFor()
     await his.goto('/workspace/members')
     await his.getByRole('button', { name: `Remove ${adele.person.email}` }).click()
     await Promise.all([

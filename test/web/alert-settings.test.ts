@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { kindField, sendingOf, wrongSending } from '../../web/src/alerts/channels/sending.ts'
-import { presentChannelTypes } from '../../src/alerts/view.ts'
+import { presentChannelTypes } from '../../src/alerts/alert-view.ts'
 import type { AlertChannelType } from '../../web/src/alerts/api.ts'
 import { searchTypes } from '../../web/src/alerts/channels/search-types.ts'
 import {

@@ -54,6 +54,9 @@ describe('the operations', () => {
     expect(found('dns-check')).toEqual(['getDnsCheck'])
     expect(found('POST migrate retry')).toEqual(['retryMigration'])
     expect(found('starttls')).toEqual(['getSslCheck'])
+    expect(found('report attacker')[0]).toBe(
+      operations.find(({ summary }) => /^report an attacker/i.test(summary))?.id,
+    )
     expect(found('  ')).toHaveLength(operations.length)
     expect(found('no operation has this')).toEqual([])
   })
@@ -215,12 +218,10 @@ describe('the overview', () => {
     expect(ids.filter((id) => !operations.some((each) => each.id === id))).toEqual([])
     expect(limitsOf('getDnsCheck')).toHaveLength(1)
   })
-  it('has the limit of attack reports of docs/attack-reporting.md', () => {
+  it('has the limit of attack reports of docs/limits.md', () => {
     const [{ limit } = { limit: null }] = limitsOf('reportAttacker')
     expect(limit && rateText(limit)).toBe('120 in 5 minutes')
-    expect(readFileSync('docs/attack-reporting.md', 'utf8')).toContain(
-      '120 requests in five minutes',
-    )
+    expect(readFileSync('docs/limits.md', 'utf8')).toContain('120 requests in five minutes')
   })
   it('explains every error code of the document, and no other', () => {
     const codes = schemas['Failure']?.properties?.['code']?.enum

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { findItems, type PaletteItem } from '../../web/src/frame/palette/palette-items.ts'
-import { MODULES, SETTINGS_PAGES } from '../../web/src/frame/navigation.ts'
+import {
+  ALL_SCREENS,
+  findEntry,
+  isSettingsPath,
+  MODULES,
+  SETTINGS,
+} from '../../web/src/frame/navigation.ts'
 
 const find = (name: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
   name,
@@ -16,7 +22,7 @@ const ALL = [
 ]
 
 function names(typed: string): string[] {
-  return findItems(typed, ALL, { check: () => {}, lookUp: () => {} }).map(({ name }) => name)
+  return findItems(typed, ALL, () => {}).map(({ name }) => name)
 }
 
 describe('the results of the command palette', () => {
@@ -33,32 +39,34 @@ describe('the results of the command palette', () => {
   it('start with a check for an address or a domain', () => {
     expect(names('192.0.2.1')[0]).toBe('Check 192.0.2.1')
     expect(names(' alice@Example.org')[0]).toBe('Check example.org')
-    expect(names('https://example.org:8443/path')).toEqual(['Check example.org'])
+    expect(names('https://example.org:8443/path')).toEqual(['Check example.org:8443'])
+    expect(names('2001:DB8::1')).toEqual(['Check 2001:db8::1'])
   })
-  it('offer the attack reports of an IPv4 or IPv6 address', () => {
-    expect(names('192.0.2.1')).toEqual(['Check 192.0.2.1', 'Look up 192.0.2.1'])
-    expect(names('2001:DB8::1')).toEqual(['Look up 2001:DB8::1'])
-    expect(names('::ffff:192.0.2.1')).toEqual(['Look up ::ffff:192.0.2.1'])
-  })
-  it('run the check that they name', () => {
+  it('open the page of what they name', () => {
     const asked: string[] = []
-    const ways = {
-      check: (name: string) => asked.push(name),
-      lookUp: (ip: string) => asked.push(ip),
-    }
-    findItems('example.org', ALL, ways)[0]?.open()
-    findItems('2001:db8::1', ALL, ways)[0]?.open()
+    const open = ({ name }: { name: string }) => void asked.push(name)
+    findItems('example.org', ALL, open)[0]?.open()
+    findItems('2001:db8::1', ALL, open)[0]?.open()
     expect(asked).toEqual(['example.org', '2001:db8::1'])
   })
 })
 
 describe('the shortcuts of the navigation', () => {
   it('are unique', () => {
-    const strokes = [...MODULES, ...SETTINGS_PAGES].flatMap(({ shortcut }) => shortcut ?? [])
+    const strokes = ALL_SCREENS.flatMap(({ shortcut }) => shortcut ?? [])
     expect(strokes.length).toBeGreaterThan(5)
     expect(new Set(strokes).size).toBe(strokes.length)
   })
-  it('cover every screen', () => {
-    expect([...MODULES, ...SETTINGS_PAGES].filter(({ shortcut }) => !shortcut)).toEqual([])
+  it('cover the menu', () => {
+    expect([...MODULES, SETTINGS].filter(({ shortcut }) => !shortcut)).toEqual([])
+  })
+  it('belong to the entry with the longest path above a screen', () => {
+    const entryOf = (path: string) => findEntry([...MODULES, SETTINGS], path)?.label
+    expect(entryOf('/dmarc/1/reports')).toBe('Domains')
+    expect(entryOf('/attacks/networks/1')).toBe('Servers & IPs')
+    expect(entryOf('/attacks/fleet')).toBe('Attacks')
+    expect(entryOf('/nothing')).toBeUndefined()
+    expect(['/alerts/channels/new', '/attacks/relays', '/tokens'].every(isSettingsPath)).toBe(true)
+    expect(['/alerts', '/alerts/history', '/attacks'].some(isSettingsPath)).toBe(false)
   })
 })

@@ -27,7 +27,7 @@ describe('the source of the dashboard', () => {
     const own = imports.filter(({ source }) => source.includes('../src/'))
     const allowed = ({ isType, source }: (typeof own)[number]) =>
       (isType && source.endsWith('/shapes.ts')) ||
-      /src\/(?:diagnostics\/verdict|abuse\/fleet\/limits|(?:domains|migration\/(?:cutover|proof))\/messages)\.ts$/.test(
+      /src\/(?:diagnostics\/check-verdict|fleet\/limits|(?:domains|migration\/(?:cutover|proof))\/messages)\.ts$/.test(
         source,
       )
     expect(own.filter((one) => !allowed(one))).toEqual([])
@@ -58,7 +58,7 @@ describe('the source of the dashboard', () => {
   })
   it('gets nothing of the service with the verdicts but their sentences', () => {
     const shared = [
-      'diagnostics/verdict',
+      'diagnostics/check-verdict',
       'diagnostics/messages',
       'migration/cutover/messages',
       'migration/proof/messages',

@@ -85,9 +85,7 @@ describe('pasted names', () => {
     ).toEqual([null, 'not-a-domain', 'not-a-domain', 'not-a-domain'])
   })
 
-  it('are 500 at most, and labels 100 characters', () => {
-    const many = parse(Array.from({ length: 502 }, (_, at) => `n${at}.example`).join('\n'))
-    expect(many.filter((one) => one[2] === 'too-many')).toHaveLength(2)
+  it('have labels of up to 100 characters', () => {
     expect(parse(`a.example,${'x'.repeat(101)}`)[0]?.[2]).toBe('label-too-long')
   })
 })

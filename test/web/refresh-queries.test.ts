@@ -118,10 +118,14 @@ describe('a shown query', () => {
  * never changes or is updated otherwise: captured requests and ranges.
  */
 const BY_ITSELF = new Set([
+  // Fetched again every few seconds.
+  'webhooks deliveries',
+  'webhooks replays',
   'check',
   'domain-check',
   'domain-record',
   'shared',
+  'shared-mail-test',
   'service',
   'health',
   'attacks services',

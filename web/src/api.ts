@@ -174,6 +174,11 @@ export const api = {
     })
     return answer.twoFactorRedirect === true
   },
+  /** Opens a session of a demo, which has another workspace each day. */
+  enterDemo: async () => {
+    chooseWorkspace(null)
+    await request<unknown>('POST', '/api/v1/demo/session', { body: {} })
+  },
   /** Ends the session, and forgets the workspace: the next account has others. */
   signOut: async () => {
     await request<unknown>('POST', '/api/auth/sign-out', { body: {} })

@@ -11,9 +11,9 @@ const REFETCH_PACE = { least: 500, times: 2, most: 10_000 }
 
 /** The queries to refresh when a module changed. */
 const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
-  monitoring: () => [['monitoring'], ['domains']],
-  dmarc: () => [['dmarc'], ['domains']],
-  delisting: () => [['delisting']],
+  monitoring: () => [['monitoring'], ['domains'], ['addresses']],
+  dmarc: () => [['dmarc'], ['domains'], ['addresses']],
+  delisting: () => [['delisting'], ['addresses']],
   migrations: (id) => [
     ['migrations'],
     ['mail-credentials'],
@@ -26,8 +26,13 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
   webhooks: (id) => [
     ['webhooks', 'all'],
     ['webhooks', 'one', ...some(id)],
+    ['webhooks', 'rules', ...some(id)],
+    ['webhooks', 'destinations', ...some(id)],
   ],
-  requests: () => [['webhooks', 'all']],
+  requests: () => [
+    ['webhooks', 'all'],
+    ['account', 'usage'],
+  ],
   attacks: () => [
     ['attacks', 'network'],
     ['attacks', 'map'],
@@ -38,8 +43,9 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'mails'],
     ['attacks', 'watched'],
     ['attacks', 'address'],
+    ['addresses'],
   ],
-  checks: () => [['shares'], ['domains']],
+  checks: (id) => (id === null ? [['shares'], ['domains'], ['mail-tests']] : [['mail-tests']]),
   account: () => [['account'], ['tokens'], ['sessions'], ['workspaces']],
   workspace: () => [['account'], ['workspaces']],
   administration: () => [

@@ -98,6 +98,7 @@ const screens = root.addChildren([
     openScreen('/address', () => import('./pages/address.tsx'), addressSearch),
     openScreen('/network', () => import('./pages/network.tsx')),
     openScreen('/shared/$token', () => import('./pages/shared.tsx')),
+    openScreen('/shared-mail-tests/$token', () => import('./pages/shared-mail-test.tsx')),
     openScreen('/setup', () => import('./pages/setup.tsx')),
     openScreen('/sign-up', () => import('./pages/sign-up.tsx')),
     openScreen(
@@ -123,9 +124,14 @@ const screens = root.addChildren([
     ),
     ownScreen('/domains', () => import('./pages/domains.tsx'), domainsSearch),
     ownScreen('/domains/$domain', () => import('./pages/domain.tsx')),
+    ownScreen('/domains/$domain/deliverability', () => import('./pages/domain-deliverability.tsx')),
+    ownScreen('/mail-tests', () => import('./pages/mail-tests.tsx')),
+    ownScreen('/mail-tests/$id', () => import('./pages/mail-test.tsx')),
     ownScreen('/hooks', () => import('./pages/webhook-endpoints.tsx'), tableSearch),
     ownScreen('/hooks/$id', () => import('./pages/webhook-endpoint.tsx'), inspectorSearch),
     ownScreen('/hooks/$id/settings', () => import('./pages/webhook-endpoint-settings.tsx')),
+    ownScreen('/hooks/$id/rules', () => import('./pages/webhook-rules.tsx')),
+    ownScreen('/hooks/$id/destinations', () => import('./pages/webhook-destinations.tsx')),
     ownScreen('/dmarc', () => import('./pages/dmarc.tsx'), tableSearch),
     ownScreen('/dmarc/rejected', () => import('./pages/dmarc-rejected.tsx'), pageSearch),
     ownScreen('/dmarc/mailboxes', () => import('./pages/dmarc-mailboxes.tsx')),
@@ -143,6 +149,7 @@ const screens = root.addChildren([
     ownScreen('/monitoring/lists', () => import('./pages/monitored-lists.tsx')),
     ownScreen('/monitoring/$id', () => import('./pages/monitored-host.tsx'), historySearch),
     ownScreen('/monitoring/$id/settings', () => import('./pages/monitored-host-settings.tsx')),
+    ownScreen('/addresses/$ip', () => import('./pages/known-address.tsx')),
     ownScreen('/delisting', () => import('./pages/delisting.tsx'), delistingsSearch),
     ownScreen('/delisting/new', () => import('./pages/new-delisting.tsx'), newDelistingSearch),
     ownScreen('/delisting/$id', () => import('./pages/delisting-detail.tsx')),
@@ -208,9 +215,11 @@ function inspectorSearch({ q, method, request, view }: Search): InspectorSearch 
   }
 }
 
-function actsSearch({ q, ...rest }: Search): { q?: string; page?: number } {
-  return { q: searchText(q), ...pageSearch(rest) }
+function actsSearch({ q, actor, ...rest }: Search): AuditSearch {
+  return { q: searchText(q), actor: searchText(actor), ...pageSearch(rest) }
 }
+
+type AuditSearch = { q?: string; actor?: string; page?: number }
 
 function addressSearch({ ip }: Search): { ip?: string } {
   return { ip: searchText(ip) }

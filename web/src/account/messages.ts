@@ -94,16 +94,18 @@ export const authenticator = {
   off: 'Off. Anyone who knows your password can sign in.',
   on: 'On. Signing in with your password also needs a code from your authenticator app.',
   setUp: 'Set up authenticator app',
-  scan: 'Scan this code with an authenticator app, or enter the key by hand.',
+  scan: '1. Scan this code with an authenticator app, or enter the key by hand',
+  confirm: '2. Enter the code that the app shows',
+  saveCodes: '3. Save your backup codes',
+  saved: 'I saved them',
   qrCode: 'QR code for your authenticator app',
   key: 'the key',
   code: 'Code from the app',
   enterCode: 'Enter the six digits of the app.',
   verify: 'Turn on',
   cancel: 'Cancel',
-  codesTitle: 'Save your backup codes',
-  codes:
-    'Each code signs you in once if you lose your phone. Keep them somewhere safe: they won’t be shown again.',
+  codesTitle: 'Shown only once',
+  codes: 'Each code signs you in once if you lose your phone. Keep them somewhere safe.',
   theCodes: 'the backup codes',
   turnOff: 'Turn off',
   turnOffTitle: 'Turn off two-factor authentication?',
@@ -170,6 +172,7 @@ export const sessions = {
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,
   current: (name: string) => `${name} (this browser)`,
   lastUsed: 'last used',
+  inUse: 'in use now',
   end: 'End session',
   endTitle: 'End this session?',
   endAbout: (name: string) => `of ${name}`,
@@ -238,6 +241,11 @@ export const setup = {
   doneTitle: 'Setup is complete',
   doneLead: 'The first account exists, so the setup link no longer works.',
   signIn: 'Sign in',
+} as const
+
+export const demoEntry = {
+  lead: 'Example data of a small company. Its dates are relative to today, and no other host is contacted.',
+  enter: 'Open the demo',
 } as const
 
 export const signIn = {

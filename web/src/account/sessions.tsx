@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { AddressLink } from '../addresses/address-link.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
@@ -78,8 +79,18 @@ function SessionItem({ session, isCurrent }: { session: SignInSession; isCurrent
         )
       }
     >
-      {session.ipAddress && `${session.ipAddress} · `}
-      {messages.lastUsed} <Ago at={session.updatedAt} />
+      {session.ipAddress && (
+        <>
+          <AddressLink address={session.ipAddress} /> ·{' '}
+        </>
+      )}
+      {isCurrent ? (
+        messages.inUse
+      ) : (
+        <>
+          {messages.lastUsed} <Ago at={session.updatedAt} />
+        </>
+      )}
     </ListItem>
   )
 }

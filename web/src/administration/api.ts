@@ -25,8 +25,13 @@ export type AuditLogPage = Static<typeof AuditPage>
 export type AuditEntryRow = Static<typeof AuditEntry>
 export type Health = Static<typeof HealthShape>
 
-/** Filters the audit log by a text in any part of an entry. */
-export type AuditFilter = { q?: string | undefined; page?: number | undefined }
+/** Filters the audit log by a text in any part of an entry, and by the person. */
+export type AuditFilter = {
+  q?: string | undefined
+  actor?: string | undefined
+  page?: number | undefined
+  limit?: number
+}
 
 const ACCOUNTS = '/api/v1/accounts'
 

@@ -5,15 +5,6 @@ import type { AuditEntryRow, Health } from './api.ts'
 type State = Health['findings'][number]['state']
 
 /** Shared by the screens of the administration. */
-export const navigation = {
-  label: 'Administration',
-  health: 'Health',
-  accounts: 'Accounts',
-  workspaces: 'Workspaces',
-  mailProviders: 'Mail providers',
-  audit: 'Audit log',
-} as const
-
 export const health = {
   title: 'Administration',
   loading: 'Checking DNS resolvers and blocklists…',
@@ -92,11 +83,18 @@ export const audit = {
   filter: 'Email, action or value',
   entries: (count: number) => counted(count, 'entry', 'entries'),
   loading: 'Loading the audit log…',
-  noMatches: 'No matches',
   empty: 'No administrator actions yet.',
   caption: 'Administrator actions',
-  columns: ['Action', 'Details', 'User', 'Time'],
-  by: (email: string) => `by ${email}`,
+  columns: ['Action', 'User', 'Time'],
+  object: 'Object',
+  token: 'Token',
+  request: 'Request',
+  details: 'Details',
+  open: 'View',
+  showOnly: (email: string) => `Show only the actions of ${email}`,
+  onlyBy: (email: string) => `by ${email} ×`,
+  showAll: 'Show everyone',
+  change: (field: string, change: string) => `${fieldWords(field)}: ${change}`,
   withToken: (label: string) => (label ? `with the token “${label}”` : 'with an unnamed token'),
   detail: (name: string, value: string) => `${name}: ${value}`,
   yes: 'yes',
@@ -131,6 +129,10 @@ export function describeQueue({ running, ready, later }: Health['jobs'][number])
     .join(', ')
   return text || null
 }
+
+/** `responseStatus` as `response status`. */
+const fieldWords = (field: string) =>
+  field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 /**
  * The details of an audit entry as names and values. The account that was changed comes first, in

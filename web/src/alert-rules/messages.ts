@@ -39,12 +39,6 @@ export const list = {
 } as const
 
 export const card = {
-  edit: 'Edit',
-  cancel: 'Cancel',
-  delete: 'Delete',
-  up: 'Move up',
-  down: 'Move down',
-  on: 'On',
   deleting: (name: string) => `Deleting “${name}”.`,
 } as const
 

@@ -38,6 +38,7 @@ export function RuleForm({ rule, onDone }: RuleFormProps) {
 
   return (
     <Form
+      guarded
       {...access}
       onSubmit={save}
       submit={rule ? messages.save : messages.create}

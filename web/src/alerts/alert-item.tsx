@@ -10,7 +10,7 @@ import { deliveryState, kindOf, list as messages } from './messages.ts'
 
 export function AlertList({ alerts }: { alerts: Alert[] }) {
   return (
-    <ul className={classes.list} aria-label={messages.title} data-rows>
+    <ul className={classes.list} aria-label={messages.alerts} data-rows>
       {alerts.map((alert) => (
         <AlertItem key={alert.id} alert={alert} />
       ))}

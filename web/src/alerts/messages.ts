@@ -32,8 +32,9 @@ export function kindOf(kind: string): AlertKind | undefined {
 }
 
 export const list = {
-  title: 'Alerts',
-  lead: 'Problems from their first alert to their end.',
+  title: 'Problems',
+  lead: 'What’s wrong now, and what was wrong.',
+  alerts: 'Alerts',
   problems: 'Problems',
   history: 'History',
   historyTitle: 'Alert history',
@@ -45,6 +46,8 @@ export const list = {
   count: (count: number) => counted(count, 'alert'),
   noEmail: 'This service can’t send email.',
   noEmailHint: ['Its administrator can set ', ' to a mail relay. Other channels work without it.'],
+  noneOfTopic: 'No alerts about this topic.',
+  showAll: 'Show all topics',
   empty: 'No alerts yet',
   emptyHint: 'Alerts about hosts, domains, endpoints and migrations appear here.',
   yourChannels: 'your channels',

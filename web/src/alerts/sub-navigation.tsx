@@ -1,5 +1,3 @@
-import { list as rules } from '../alert-rules/messages.ts'
-import { messages as digest } from '../digest/messages.ts'
 import { list as messages } from './messages.ts'
 import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
 
@@ -10,9 +8,6 @@ export function AlertsSubNavigation() {
         {messages.problems}
       </SubNavigationLink>
       <SubNavigationLink to="/alerts/history">{messages.history}</SubNavigationLink>
-      <SubNavigationLink to="/alerts/channels">{messages.channels}</SubNavigationLink>
-      <SubNavigationLink to="/alerts/rules">{rules.link}</SubNavigationLink>
-      <SubNavigationLink to="/alerts/digest">{digest.title}</SubNavigationLink>
     </SubNavigation>
   )
 }

@@ -105,6 +105,7 @@ export const ERRORS: { status: string; code: string; text: string }[] = [
   { status: '401', code: 'unauthenticated', text: 'No token or session, or an invalid one.' },
   { status: '403', code: 'forbidden', text: 'The account is not allowed to do this.' },
   { status: '403', code: 'target_not_allowed', text: 'The target is not a public address.' },
+  { status: '403', code: 'demo', text: 'A demo changes nothing and connects to no other host.' },
   {
     status: '403',
     code: 'not_a_member',

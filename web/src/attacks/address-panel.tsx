@@ -25,6 +25,13 @@ export function AddressPanel({ ip, children }: AddressPanelProps) {
   const { data, error } = useQuery(addressQuery(ip))
   if (error) return <Notice tone="unknown">{error.message}</Notice>
   if (!data) return <Loading lines={4}>{messages.loading}</Loading>
+  return <AddressReportsView data={data}>{children?.(data)}</AddressReportsView>
+}
+
+type ViewProps = { data: AddressFacts; children?: ReactNode }
+
+/** The attack reports about an address. */
+export function AddressReportsView({ data, children }: ViewProps) {
   const { tone, sentence } = addressVerdict(data)
   return (
     <Stack>
@@ -35,7 +42,7 @@ export function AddressPanel({ ip, children }: AddressPanelProps) {
       </div>
       {(data.totalReports > 0 || data.peers.length > 0) && <ReportFacts {...data} />}
       {data.publicFeeds.length > 0 && <FeedListings listings={data.publicFeeds} />}
-      {children?.(data)}
+      {children}
     </Stack>
   )
 }

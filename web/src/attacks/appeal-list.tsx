@@ -45,7 +45,7 @@ function AppealItem({ appeal }: { appeal: AppealRow }) {
   return (
     <ListItem
       title={
-        <Link to="/attacks" search={{ ip: address.replace(/\/\d+$/, '') }}>
+        <Link to="/addresses/$ip" params={{ ip: address.replace(/\/\d+$/, '') }}>
           {address}
         </Link>
       }

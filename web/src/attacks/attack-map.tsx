@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { MatrixChart, type MatrixCell } from '../ui/charts/matrix-chart.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
@@ -18,10 +19,12 @@ type AttackMapProps = {
   /** Whether cells lead to the list of attackers, which needs an account. */
   opens: boolean
   every?: number | false
+  /** The last UTC day with reports, offered where the chosen days have none. */
+  newest?: string | undefined
 }
 
 /** Attacks by network of the attackers and by attacked service. */
-export function AttackMap({ day, opens, every = false }: AttackMapProps) {
+export function AttackMap({ day, opens, every = false, newest }: AttackMapProps) {
   const { data, error } = useQuery({ ...attackMapQuery(day), refetchInterval: every })
   return (
     <div>
@@ -29,7 +32,23 @@ export function AttackMap({ day, opens, every = false }: AttackMapProps) {
         {messages.loading}
       </LoadingOrError>
       {data &&
-        (data.reports === 0 ? <Muted>{messages.empty}</Muted> : <Map data={data} opens={opens} />)}
+        (data.reports > 0 ? (
+          <Map data={data} opens={opens} />
+        ) : (
+          <Muted>
+            {messages.empty}{' '}
+            {newest !== undefined && (
+              <>
+                {messages.newest(utcDayText(newest))}{' '}
+                {opens && (
+                  <Link to="/attacks" search={{ day: newest }} hash="map">
+                    {messages.showNewest}
+                  </Link>
+                )}
+              </>
+            )}
+          </Muted>
+        ))}
     </div>
   )
 }

@@ -87,7 +87,7 @@ function columnsOf(labelOf: (service: string) => string): Column<Candidate>[] {
       key: 'address',
       title: address,
       cell: (candidate) => (
-        <Link to="/attacks" search={{ ip: hostOf(candidate) }}>
+        <Link to="/addresses/$ip" params={{ ip: hostOf(candidate) }}>
           {candidate.address}
         </Link>
       ),

@@ -2,22 +2,17 @@ import { counted, numberText } from '../ui/text/format.ts'
 
 export const views = {
   label: 'Attack reporting',
-  lookup: 'Lookup',
+  dashboard: 'Dashboard',
   servers: 'Your servers',
-  fleet: 'Fleet list',
-  list: 'Blocklist',
-  connect: 'Connect',
+  bans: 'Bans',
+  list: 'Shared list & feeds',
+  connect: 'Connect a server',
   feeds: 'Public feeds',
-  relays: 'Relays',
-  mails: 'Abuse emails',
-  networks: 'Your networks',
-  federation: 'Federation',
-  administration: 'Administration',
 } as const
 
 export const overview = {
   title: 'Attack reporting',
-  lead: 'Your servers report attackers. An address that independent networks report is added to one shared blocklist.',
+  lead: 'Your servers report attackers. Addresses reported by several networks land on a shared blocklist.',
   network: 'Network statistics',
   publicPage: 'the public page of this address',
   copyPublicPage: 'Copy link to the public page',
@@ -125,6 +120,7 @@ export const publicPage = {
 } as const
 
 export const network = {
+  weekBefore: 'the week before',
   title: 'Network statistics',
   lead: 'Attacks that servers reported to this service. Repeated reports count once.',
   loading: 'Loading statistics…',
@@ -161,6 +157,8 @@ export const attackMap = {
   lastDays: 'Show the last 7 days',
   loading: 'Loading the networks…',
   empty: 'No reports in this time.',
+  newest: (day: string) => `The newest are from ${day}.`,
+  showNewest: 'Show that day',
   reports: 'Reports',
   network: 'Network',
   otherServices: 'Other services',
@@ -313,7 +311,7 @@ export const servers = {
 } as const
 
 export const list = {
-  title: 'Blocklist',
+  title: 'Shared blocklist',
   count: (addresses: number) => `${counted(addresses, 'address', 'addresses')} listed.`,
   loading: 'Loading…',
   fresh: 'Changes appear within 15 seconds. You can download it as often as you like.',
@@ -360,7 +358,7 @@ export const formats = {
 } as const
 
 export const connect = {
-  title: 'Connect',
+  title: 'Connect a server',
   lead: 'Programs that report to this service or read its lists. Copy what they need.',
   secrets:
     'Create a report token and a bouncer key for a server. They appear in the recipes below until you leave this page.',
@@ -368,7 +366,10 @@ export const connect = {
   nameExample: 'firewall-1',
   create: 'Create token and key',
   created: (label: string) => `Token and key for ${label || 'the program'} created`,
-  createdText: 'They are shown only once. Revoke them under Your servers and Fleet list.',
+  createdText:
+    'Copy them now: they are shown only once, and fill in the recipes below. Revoke them under Your servers and Bans.',
+  token: 'Report token',
+  key: 'Bouncer key',
   tokenPlaceholder: 'REPORT_TOKEN',
   keyPlaceholder: 'BOUNCER_KEY',
   programs: 'Programs',

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { DailyChart } from '../ui/charts/daily-chart.tsx'
 import { utcDayBefore, utcDayText } from '../ui/text/dates.ts'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
@@ -9,6 +10,7 @@ import { Muted, Row, Stack } from '../ui/layout/page.tsx'
 import { PercentageBar } from '../ui/charts/percentage-bar.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
+import { Change } from '../ui/text/change.tsx'
 import { numberText } from '../ui/text/format.ts'
 import { networkQuery, type NetworkFacts } from './api.ts'
 import { AttackMap, mapTitle } from './attack-map.tsx'
@@ -41,7 +43,13 @@ export function NetworkPanel({ every = false, day, opens = false }: NetworkPanel
           [messages.stats.listed, numberText(data.listedIps)],
           [messages.stats.watchlist, numberText(data.watchlistIps)],
           [messages.stats.day, numberText(data.reports24h)],
-          [messages.stats.week, numberText(data.reports7d)],
+          [
+            messages.stats.week,
+            <Fragment key="week">
+              {numberText(data.reports7d)}
+              <WeekChange {...data} />
+            </Fragment>,
+          ],
           [messages.stats.networks, numberText(data.reporters7d)],
         ]}
       />
@@ -59,12 +67,34 @@ export function NetworkPanel({ every = false, day, opens = false }: NetworkPanel
                 </Link>
               )}
             </Row>
-            <AttackMap day={day} opens={opens} every={every} />
+            <AttackMap
+              day={day}
+              opens={opens}
+              every={every}
+              newest={data.perDay.findLast(({ count }) => count > 0)?.day}
+            />
           </Stack>
           <Attacked {...data} opens={opens} />
         </>
       )}
     </Stack>
+  )
+}
+
+const WEEK_DAYS = 7
+
+/** Compares the seven days before today with the seven before them: today is not over. */
+function WeekChange({ perDay }: Pick<NetworkFacts, 'perDay'>) {
+  const today = utcDayBefore(0)
+  const counts = perDay.filter(({ day }) => day < today).map(({ count }) => count)
+  const sum = (days: number[]) => days.reduce((total, count) => total + count, 0)
+  if (counts.length < 2 * WEEK_DAYS) return null
+  return (
+    <Change
+      now={sum(counts.slice(-WEEK_DAYS))}
+      before={sum(counts.slice(-2 * WEEK_DAYS, -WEEK_DAYS))}
+      period={messages.weekBefore}
+    />
   )
 }
 

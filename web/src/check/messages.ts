@@ -3,11 +3,12 @@ import { counted, numberText } from '../ui/text/format.ts'
 export const check = {
   title: 'Check',
   titleOf: (target: string) => `Check of ${target}`,
-  lead: 'Enter a domain, URL, email address or IPv4 address. We run every check that applies.',
-  field: 'Domain or IPv4 address',
+  lead: 'Enter a domain, IP address, URL, email address, or a host and port. We run every check that applies.',
+  field: 'Domain, IP address, URL or email address',
+  recent: 'Recent checks:',
   fieldExample: 'example.com or 192.0.2.1',
   submit: 'Check',
-  notATarget: 'Enter a domain such as example.com, or an IPv4 address such as 192.0.2.1.',
+  notATarget: 'Enter a domain such as example.com, or an IP address such as 192.0.2.1.',
   checking: 'Checking…',
   checkAgain: 'Check again',
   attackReports: 'Attack reports',
@@ -19,7 +20,7 @@ export const actions = {
   share: 'Share',
   print: 'Print',
   monitor: 'Monitor this host',
-  showMonitored: 'View in Monitoring',
+  showMonitored: 'View monitored host',
   delist: 'Start delisting',
 } as const
 

@@ -8,11 +8,12 @@ import { List, ListItem } from '../ui/lists/list.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Section } from '../ui/layout/page.tsx'
-import { checkQuery, shares, sharesQuery, type Share } from './api.ts'
+import { checkQuery, shares, sharesQuery, type CheckResponse, type Share } from './api.ts'
+import type { CheckKind } from './kinds/check-kind.ts'
 import { checksFor } from './kinds/check-kinds.ts'
 import { actions, check as checkMessages, sharing as messages } from './messages.ts'
 import classes from './share-bar.module.css'
-import type { CheckTarget } from './guess-target.ts'
+import { targetText, type CheckTarget } from './guess-target.ts'
 import { useAccess } from '../workspaces/roles.ts'
 
 type ShareBarProps = {
@@ -24,18 +25,26 @@ type ShareBarProps = {
 /** The actions on the results of a target: share them by a link, or print them. */
 export function ShareBar({ target, children }: ShareBarProps) {
   const kinds = checksFor(target)
-  const answers = useQueries({ queries: kinds.map((kind) => checkQuery(kind, target.name)) })
-  const results = answers.flatMap(({ data: answer }, index) => {
-    const check = kinds[index]?.name
-    if (!answer || answer.receipt === null || check === undefined) return []
-    return [{ check, data: answer.data as Record<string, unknown>, receipt: answer.receipt }]
-  })
+  const answers = useQueries({ queries: kinds.map((kind) => checkQuery(kind, targetText(target))) })
+  const results = shareableResults(kinds, answers)
   const isChecking = useIsFetching({ queryKey: ['check'] }) > 0
   return (
     <ShareActions results={results} isChecking={isChecking}>
       {children}
     </ShareActions>
   )
+}
+
+/** The results that are complete, with their receipts. */
+export function shareableResults(
+  kinds: CheckKind[],
+  answers: { data: CheckResponse | undefined }[],
+): ShareActionsProps['results'] {
+  return answers.flatMap(({ data: answer }, index) => {
+    const check = kinds[index]?.name
+    if (!answer || answer.receipt === null || check === undefined) return []
+    return [{ check, data: answer.data as Record<string, unknown>, receipt: answer.receipt }]
+  })
 }
 
 type ShareActionsProps = {
@@ -75,10 +84,10 @@ export function ShareActions({ results, isChecking, children }: ShareActionsProp
         >
           {actions.share}
         </Button>
-        {children}
         <Button kind="quiet" disabled={isChecking} onClick={() => window.print()}>
           {actions.print}
         </Button>
+        {children}
       </Row>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
       <div role="status">{state.created && <CreatedShare {...state.created} />}</div>

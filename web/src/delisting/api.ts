@@ -4,6 +4,7 @@ import type {
   Confirmation,
   DelistingProcess,
   DelistingStep,
+  Explanation,
   NewProcess,
   ProcessPage,
   ProcessQuery,
@@ -44,6 +45,9 @@ export const delisting = {
   /** Checks every list, which takes a few seconds. */
   create: async (body: Static<typeof NewProcess>) =>
     (await request<ApiResponse<Delisting>>('POST', BASE, { body })).data,
+  /** Changes cause and fix. */
+  explain: async (id: string, body: Static<typeof Explanation>) =>
+    (await request<ApiResponse<DelistingWithHistory>>('PATCH', `${BASE}/${id}`, { body })).data,
   confirm: (id: string, stepId: string, confirmation: Static<typeof Confirmation>) =>
     postAction(id, stepId, 'confirm', confirmation),
   submitted: (id: string, stepId: string) => postAction(id, stepId, 'submitted'),
@@ -52,7 +56,7 @@ export const delisting = {
 }
 
 /** Whether the delisting still changes without the user. */
-export const isDelistingOpen = ({ status }: Pick<Delisting, 'status'>) =>
+const isDelistingOpen = ({ status }: Pick<Delisting, 'status'>) =>
   status === 'pending' || status === 'in-progress'
 
 export const delistingsQuery = (filter: DelistingFilter) =>

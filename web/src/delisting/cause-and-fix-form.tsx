@@ -1,41 +1,44 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { AreaField, Form } from '../ui/forms/form.tsx'
-import { delistingQuery, delisting, type Delisting, type Step } from './api.ts'
-import { causeAndFix as messages } from './messages.ts'
-import { RequestText } from './request-text.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Card, Muted, Section, Stack } from '../ui/layout/page.tsx'
 import { useAccess } from '../workspaces/roles.ts'
+import { delisting, delistingQuery, type Delisting } from './api.ts'
+import { isExplained, isNotRequested } from './delisting-status.ts'
+import { causeAndFix as messages } from './messages.ts'
 
-type CauseAndFixFormProps = { of: Delisting; step: Step }
+/** Cause and fix, once for all lists: open until both are there, and as long as a list needs them. */
+export function CauseAndFix({ of }: { of: Delisting }) {
+  if (!of.steps.some(isNotRequested)) return null
+  return (
+    <Section title={messages.title}>
+      {isExplained(of) ? (
+        <Disclosure summary={messages.change}>
+          <CauseAndFixForm of={of} />
+        </Disclosure>
+      ) : (
+        <Card>
+          <Stack>
+            <Muted>{messages.why}</Muted>
+            <CauseAndFixForm of={of} />
+          </Stack>
+        </Card>
+      )}
+    </Section>
+  )
+}
 
-/** Asks for the cause of the listing and the fix. No request goes to a list without both. */
-export function CauseAndFixForm({ of, step }: CauseAndFixFormProps) {
+function CauseAndFixForm({ of }: { of: Delisting }) {
   const access = useAccess()
   const queries = useQueryClient()
-  const { id, method, request } = step
-  const isEmail = method === 'email'
 
-  async function confirm({
-    cause = '',
-    fix = '',
-    text = '',
-  }: Record<string, string>): Promise<void> {
-    const own = text.trim() === '' ? {} : { text: text.trim() }
-    const changed = await delisting.confirm(of.id, id, {
-      cause: cause.trim(),
-      fix: fix.trim(),
-      ...own,
-    })
+  async function save({ cause = '', fix = '' }: Record<string, string>): Promise<void> {
+    const changed = await delisting.explain(of.id, { cause: cause.trim(), fix: fix.trim() })
     queries.setQueryData(delistingQuery(of.id).queryKey, changed)
   }
 
   return (
-    <Form
-      {...access}
-      onSubmit={confirm}
-      check={findMissing}
-      submit={isEmail ? messages.sendEmail : messages.prepareText}
-    >
+    <Form guarded {...access} onSubmit={save} check={findMissing} submit={messages.save}>
       <AreaField
         prose
         name="cause"
@@ -52,12 +55,6 @@ export function CauseAndFixForm({ of, step }: CauseAndFixFormProps) {
         rows={2}
         defaultValue={of.fix ?? ''}
       />
-      {request && (
-        <Disclosure summary={isEmail ? messages.emailPreview : messages.formPreview}>
-          <RequestText step={step} />
-          <AreaField prose name="text" label={messages.ownText} rows={6} />
-        </Disclosure>
-      )}
     </Form>
   )
 }

@@ -69,6 +69,11 @@ export function isFinal({ status }: Step): boolean {
   return status === 'completed' || status === 'failed'
 }
 
+/** Whether cause and fix are known, which the texts for the lists quote. */
+export function isExplained({ cause, fix }: Pick<Delisting, 'cause' | 'fix'>): boolean {
+  return cause !== null && fix !== null
+}
+
 /** Whether the list still needs a request by email or form. */
 export function isNotRequested({ method, request, status }: Step): boolean {
   const isRequested = request !== null && request.state !== 'none'

@@ -50,11 +50,10 @@ export const causeAndFix = {
   fix: 'Fix and date',
   fixExample: 'Its password was changed on 20 November.',
   enterFix: 'Enter what you did to fix the cause.',
-  sendEmail: 'Confirm and send email',
-  prepareText: 'Prepare text',
-  emailPreview: 'Email preview',
-  formPreview: 'Text for the form',
-  ownText: 'Your own text instead',
+  title: 'Cause and fix',
+  why: 'Every list asks for them. They go into the texts below.',
+  change: 'Change cause and fix',
+  save: 'Save cause and fix',
 } as const
 
 export const detail = {
@@ -72,6 +71,7 @@ export const detail = {
   activity: 'Activity',
   noActivity: 'No activity yet.',
   activityColumns: ['Blocklist', 'Event', 'Time'],
+  address: 'IP address',
   checked: 'Checked',
   lists: (asked: number, unknown: number) =>
     counted(asked, 'blocklist') + (unknown > 0 ? `, ${unknown} without a usable answer` : ''),
@@ -90,10 +90,19 @@ export const detail = {
 } as const
 
 export const step = {
-  openPage: (blocklist: string) => `Open the ${blocklist} page`,
+  openPage: 'Open form',
+  of: (blocklist: string) => `of ${blocklist}`,
+  copyText: 'Copy text',
+  text: 'the text',
+  explainFirst: 'Enter cause and fix first.',
+  sendEmail: 'Confirm and send email',
   formSubmitted: 'Mark form as submitted',
   emailSent: 'Mark email as sent',
   to: (blocklist: string) => `to ${blocklist}`,
+  details: 'Details',
+  ownText: 'Your own text instead',
+  enterText: 'Enter the text of the email.',
+  sendOwn: 'Send your own text',
   checkAgain: 'Check again',
   restart: 'Restart step',
   about: (blocklist: string) => `: ${blocklist}`,

@@ -1,10 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
-import type { ImportReport } from '../../../src/http/shapes.ts'
 import type {
   AggregateRecord,
   AggregateReport,
   DmarcDomain,
+  ImportedDomains as ImportedDomainsShape,
   Mailbox as MailboxShape,
   NewMailbox,
   PublishedDomain,
@@ -22,8 +22,9 @@ import type {
 import { request, type ApiResponse } from '../api.ts'
 import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
-import { utcDayBefore, utcDayRange } from '../ui/text/dates.ts'
+import { utcDayRange } from '../ui/text/dates.ts'
 import { inWorkspace } from '../workspace-choice.ts'
+import { periodQuery, type Period } from './search.ts'
 
 export type ReportDomain = Static<typeof DmarcDomain>
 export type PublishedDomain = Static<typeof PublishedDomain>
@@ -38,6 +39,7 @@ export type ReportRecord = Static<typeof AggregateRecord>
 export type TlsReport = Static<typeof TlsReportPage>['data']['reports'][number]
 export type RejectedItem = Static<typeof RejectedPage>['data']['rejected'][number]
 export type UploadResult = Static<typeof UploadedShape>['data']
+export type ImportedDomains = Static<typeof ImportedDomainsShape>
 export type ReportMailbox = Static<typeof MailboxShape>
 
 /** The filter of the reports, as the screen’s URL has it. */
@@ -69,7 +71,7 @@ export const dmarc = {
       .data,
   registerSeveral: async (entries: { domain: string }[]) =>
     (
-      await request<ApiResponse<ImportReport>>('POST', `${BASE}/domains/import`, {
+      await request<ApiResponse<ImportedDomains>>('POST', `${BASE}/domains/import`, {
         body: { entries },
       })
     ).data,
@@ -78,34 +80,33 @@ export const dmarc = {
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
   changeLabels: (id: string, labels: string[]) =>
     request<unknown>('PATCH', `${BASE}/domains/${id}`, { body: { labels } }),
-  /** @param days ending today */
-  summary: async (id: string, days: number) =>
+  summary: async (id: string, period: Period) =>
     (
       await request<ApiResponse<Summary>>(
         'GET',
-        `${BASE}/domains/${id}/summary?from=${utcDayBefore(days - 1)}`,
+        `${BASE}/domains/${id}/summary?${searchOf(periodQuery(period))}`,
       )
     ).data,
-  senderDays: async (id: string, days: number) =>
+  senderDays: async (id: string, period: Period) =>
     (
       await request<ApiResponse<SenderDays>>(
         'GET',
-        `${BASE}/domains/${id}/senders/daily?from=${utcDayBefore(days - 1)}`,
+        `${BASE}/domains/${id}/senders/daily?${searchOf(periodQuery(period))}`,
       )
     ).data,
   markSender: (id: string, sender: string, mark: Sender['mark']) =>
     request<unknown>('PUT', `${BASE}/domains/${id}/senders/${encodeURIComponent(sender)}`, {
       body: { mark },
     }),
-  source: async (id: string, address: string, days: number) =>
+  source: async (id: string, address: string, period: Period) =>
     (
       await request<ApiResponse<SourceDetail>>(
         'GET',
-        `${sourcePath(id, address)}?from=${utcDayBefore(days - 1)}`,
+        `${sourcePath(id, address)}?${searchOf(periodQuery(period))}`,
       )
     ).data,
-  sourceRecords: async (id: string, address: string, days: number, filter: SourceFilter) => {
-    const search = searchOf({ from: utcDayBefore(days - 1), ...filter })
+  sourceRecords: async (id: string, address: string, period: Period, filter: SourceFilter) => {
+    const search = searchOf({ ...periodQuery(period), ...filter })
     const path = `${sourcePath(id, address)}/records?${search}`
     return (await request<Static<typeof SourceRecordPage>>('GET', path)).data
   },
@@ -167,31 +168,34 @@ export const domainQuery = (id: string) =>
     staleTime: 30_000,
   })
 
-export const summaryQuery = (id: string, days: number) =>
-  queryOptions({ queryKey: [ROOT, 'summary', id, days], queryFn: () => dmarc.summary(id, days) })
-
-export const senderDaysQuery = (id: string, days: number) =>
+export const summaryQuery = (id: string, period: Period) =>
   queryOptions({
-    queryKey: [ROOT, 'sender-days', id, days],
-    queryFn: () => dmarc.senderDays(id, days),
+    queryKey: [ROOT, 'summary', id, periodQuery(period)],
+    queryFn: () => dmarc.summary(id, period),
+  })
+
+export const senderDaysQuery = (id: string, period: Period) =>
+  queryOptions({
+    queryKey: [ROOT, 'sender-days', id, periodQuery(period)],
+    queryFn: () => dmarc.senderDays(id, period),
     placeholderData: keepPreviousData,
   })
 
-export const sourceQuery = (id: string, address: string, days: number) =>
+export const sourceQuery = (id: string, address: string, period: Period) =>
   queryOptions({
-    queryKey: [ROOT, 'source', id, address, days],
-    queryFn: () => dmarc.source(id, address, days),
+    queryKey: [ROOT, 'source', id, address, periodQuery(period)],
+    queryFn: () => dmarc.source(id, address, period),
   })
 
 export const sourceRecordsQuery = (
   id: string,
   address: string,
-  days: number,
+  period: Period,
   filter: SourceFilter,
 ) =>
   queryOptions({
-    queryKey: [ROOT, 'source-records', id, address, days, filter],
-    queryFn: () => dmarc.sourceRecords(id, address, days, filter),
+    queryKey: [ROOT, 'source-records', id, address, periodQuery(period), filter],
+    queryFn: () => dmarc.sourceRecords(id, address, period, filter),
     gcTime: 60_000,
   })
 

@@ -28,13 +28,17 @@ export const shared = {
   copyRecord: 'the record',
   loadingReports: 'Loading reports…',
   noMatches: 'No matches',
-  reporterFilter: 'Full name of a reporter',
+  reporterFilter: 'Filter by reporter',
   allResults: 'All results',
   verified: 'Verified',
   notVerified: 'Not verified yet',
   showMore: 'Show more',
   days: 'Period',
   lastDays: (days: number) => `Last ${days} days`,
+  allDays: 'All reports',
+  ownDays: 'From – to',
+  firstDay: 'First day (UTC)',
+  lastDay: 'Last day (UTC)',
   percentage: (percent: string) => `${percent}%`,
 } as const
 
@@ -46,7 +50,8 @@ export const overview = {
   yours: 'Your domains',
   domain: 'Domain',
   verification: 'Verification',
-  lastReport: 'Last report',
+  lastReport: 'Last day reported',
+  received: 'received',
   noReport: 'none yet',
   tlsReport: 'TLS report',
   failureReport: 'failure report',
@@ -72,7 +77,7 @@ export const overview = {
 export const importing = {
   label: 'Add several',
   title: 'Add several domains',
-  hint: 'Up to 500 domains. Web and email addresses count as their domain.',
+  hint: 'Web and email addresses count as their domain.',
   submit: (count: number) => (count === 0 ? 'Add domains' : `Add ${counted(count, 'domain')}`),
 } as const
 
@@ -92,13 +97,23 @@ export const upload = {
       .join(', ')}.`,
   reason: (file: string, reason: string) => `${file}: ${reason}`,
   allRejected: 'All rejected reports',
+  storedFor: (reports: number, first: string, last: string) =>
+    `: ${counted(reports, 'report')}, ${first === last ? first : `${first} – ${last}`}`,
+} as const
+
+export const missingDomains = {
+  text: (reports: number) =>
+    `${counted(reports, 'report')} ${reports === 1 ? 'is for a domain' : 'are for domains'} that you haven’t added:`,
+  domain: (domain: string, reports: number) => `${domain} (${numberText(reports)})`,
+  add: 'Add them and read the reports',
+  done: (domains: number, reports: number) =>
+    `${counted(domains, 'domain')} added, ${counted(reports, 'report')} read.`,
 } as const
 
 export const domainPage = {
   unnamed: 'Domain',
   title: (part: string, domain: string) => `${part} for ${domain}`,
-  notFound: 'Domain not found. It isn’t in your account.',
-  summary: 'Summary',
+  notFound: 'This domain isn’t in your workspace.',
   reports: 'Reports',
   tlsReports: 'TLS reports',
   record: 'DNS record',
@@ -108,11 +123,15 @@ export const domainPage = {
 export function readinessTitle({
   verdict,
   policy,
-}: Pick<Summary['readiness'], 'verdict' | 'policy'>): string {
+  undecided,
+}: Pick<Summary['readiness'], 'verdict' | 'policy' | 'undecided'>): string {
   const titles: Record<Summary['readiness']['verdict'], string> = {
     'no-data': 'No messages reported yet',
-    'too-early': `Not enough data for p=${policy} yet`,
-    'not-ready': `Not ready for p=${policy}`,
+    'too-early': `Not enough mail for p=${policy} yet`,
+    'not-ready':
+      undecided.length === 0
+        ? `Not ready for p=${policy}`
+        : `${undecided.length === 1 ? 'One sender' : `${undecided.length} senders`} left to sort out`,
     ready: `Ready for p=${policy}`,
     enforced: 'Enforced: p=reject',
   }
@@ -120,6 +139,7 @@ export function readinessTitle({
 }
 
 export const summary = {
+  periodBefore: (from: string, to: string) => `the period before (${from} to ${to})`,
   loading: 'Loading the summary…',
   firstReport: 'Getting reports',
   checkingDns: 'Checking DNS…',
@@ -133,7 +153,14 @@ export const summary = {
   selectors: 'DKIM keys in use',
   selector: 'Selector',
   validSignatures: (share: string) => `${share} of signatures valid`,
+  noMessages: 'No messages in this period',
+  noneLately: 'No messages in the last 30 days',
+  newest: (day: string) => `Your newest report covers ${day}.`,
+  showNewest: 'Show that period',
   daily: 'Messages per day',
+  monthly: 'Messages per month',
+  monthlyChart: 'Messages per month, passed and failed',
+  month: 'Month (UTC)',
   chart: 'Messages per day, passed and failed',
   openDay: (day: string) => `Show the reports of ${day}`,
   day: 'Day (UTC)',
@@ -164,13 +191,18 @@ export const senderRates = {
 export function describeDays({
   days,
   totals,
-}: Pick<Summary, 'days'> & { totals: Pick<Source, 'messages' | 'fail'> }): string {
+}: {
+  days: { day: string; fail: number }[]
+  totals: Pick<Source, 'messages' | 'fail'>
+}): string {
   const { messages, fail } = totals
-  const total = `${counted(messages, 'message')} in ${counted(days.length, 'day')}`
-  if (messages === 0) return `No messages in ${counted(days.length, 'day')}.`
-  if (fail === 0) return `${total}, none failed.`
+  if (messages === 0) return 'No messages.'
+  if (fail === 0)
+    return messages === 1
+      ? 'The only message passed.'
+      : `All ${numberText(messages)} messages passed.`
   const worst = days.reduce((before, day) => (day.fail > before.fail ? day : before))
-  return `${total}, ${numberText(fail)} failed. Worst day (UTC): ${utcDayText(worst.day)} with ${numberText(worst.fail)}.`
+  return `${numberText(fail)} of ${counted(messages, 'message')} failed, most on ${utcDayText(worst.day)} (${numberText(worst.fail)}).`
 }
 
 /** Groups of sources, those that need attention first. */
@@ -207,6 +239,10 @@ export const senders = {
   markOf: (name: string) => `Whose is ${name}?`,
   unmarked: 'Unknown',
   assumed: 'Mine (passes)',
+  answers: [
+    { value: 'mine', name: 'Mine' },
+    { value: 'not-mine', name: 'Not mine' },
+  ] satisfies { value: NonNullable<Sender['mark']>; name: string }[],
   marks: [
     { value: 'mine', name: 'Mine', action: 'Mark as mine' },
     { value: 'not-mine', name: 'Not mine', action: 'Mark as not mine' },
@@ -232,6 +268,7 @@ export const sources = {
 } as const
 
 export const source = {
+  showAllDays: 'Show all reports',
   of: (domain: string) => `Sources for ${domain}`,
   unknownDomain: 'the domain',
   loading: 'Loading the source…',
@@ -245,9 +282,8 @@ export const source = {
   organisation: 'Organization',
   network: 'Network',
   group: 'Group',
-  check: 'More checks',
-  blocklists: 'Blocklists',
-  attacks: 'Attack reports',
+  check: 'More about it',
+  allAbout: 'Blocklists, attack reports, bans',
   related: (organisation: string) => `Other sources from ${organisation}`,
   moreSources: 'more source',
 } as const
@@ -386,16 +422,16 @@ export const record = {
   setReportDomain: 'The operator must set',
   setReportDomainReason: 'to a domain that receives email. Until then, use files and mailboxes.',
   missingConsent: 'One more record is missing. Without it, receivers won’t send reports here.',
-  publishConsent: (name: string) =>
-    `It confirms that this service accepts them. The operator of the service publishes it as a TXT record at ${name}:`,
+  publishConsent: 'Publish this once, for all domains:',
+  operatorPublishes: 'The operator of this service publishes it once, for all domains:',
   copyConsent: 'the confirmation record',
   ownership: 'Ownership',
   proofs: {
-    rua: 'The DMARC record sends reports to the address that only your account has.',
-    txt: 'The TXT record that only your account has was found.',
+    rua: 'The DMARC record sends reports to the address that only your workspace has.',
+    txt: 'The TXT record that only your workspace has was found.',
   },
   unproven:
-    'Your domain is verified once the record above is published. Reports are accepted in the meantime. We check DNS daily.',
+    'Your domain is verified once the DMARC record is published. Reports are accepted in the meantime. We check DNS daily.',
   verify: 'Verify now',
   verifyAgain: 'Check again',
   otherProof: 'Verify without changing the DMARC record',
@@ -410,7 +446,7 @@ export const record = {
 
 export const rejected = {
   title: 'Rejected reports',
-  lead: 'Reports we couldn’t accept, and why. Usually the domain isn’t in your account or the file is damaged.',
+  lead: 'Reports we couldn’t accept, and why. Usually the domain isn’t in your workspace or the file is damaged.',
   loading: 'Loading rejected reports…',
   empty: 'No rejected reports',
   name: 'File',

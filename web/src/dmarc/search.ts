@@ -1,23 +1,51 @@
+import { utcDayBefore } from '../ui/text/dates.ts'
 import { dayOf, oneOf, pageOf, searchText, type Search, type TableSearch } from '../search.ts'
 import type { ReportFilter, SourceFilter } from './api.ts'
 
-export const SUMMARY_DAYS = [7, 30, 90, 365] as const
-export type SummaryDays = (typeof SUMMARY_DAYS)[number]
+export const PERIOD_DAYS = [7, 30, 90, 365, 'all'] as const
+type PeriodDays = (typeof PERIOD_DAYS)[number]
 
-export const DEFAULT_DAYS = 30
+const DEFAULT_DAYS = 30
 
-/** The URL parameter of a period; undefined for the default. */
-export function daysParameter(days: SummaryDays): SummaryDays | undefined {
-  return days === DEFAULT_DAYS ? undefined : days
+/** The period of a summary in the URL: UTC days, or days that end today. Without either, 30 days. */
+export type Period = {
+  days?: PeriodDays | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** The period of a URL. */
+export function periodSearch({ days, from, to }: Search): Period {
+  const [first, last] = [dayOf(from), dayOf(to)]
+  if (first !== undefined && last !== undefined && first <= last) return { from: first, to: last }
+  return periodOf(oneOf(days, PERIOD_DAYS))
+}
+
+/** A period that ends today; the default has no URL parameter. */
+export function periodOf(days: PeriodDays | undefined): Period {
+  return days === undefined || days === DEFAULT_DAYS ? {} : { days }
+}
+
+/** The period as the API takes it. */
+export function periodQuery({ days = DEFAULT_DAYS, from, to }: Period): Record<string, string> {
+  if (from !== undefined && to !== undefined) return { from, to }
+  return { period: days === 'all' ? days : `${days}d` }
 }
 
 /** The shortest period, from 30 days, that includes an instant. */
-export function daysParameterSince(instant: string): SummaryDays | undefined {
+export function periodSince(instant: string): Period {
   const days = (Date.now() - Date.parse(instant)) / 86_400_000
-  return daysParameter(SUMMARY_DAYS.find((span) => span >= 30 && span > days + 1) ?? 365)
+  return periodOf(
+    ([30, 90, 365].find((span) => span > days + 1) as 30 | 90 | 365 | undefined) ?? 'all',
+  )
 }
 
-/** The URL parameters of a summary; `senders` sorts its senders, and `sender` filters them. */
+/** The default period if it has reports, else 30 days that end with the newest one. */
+export function periodWithReports(reported: { from: string; to: string } | null): Period {
+  if (reported === null || reported.to >= utcDayBefore(DEFAULT_DAYS - 1)) return {}
+  return { from: utcDayBefore(DEFAULT_DAYS - 1, Date.parse(reported.to)), to: reported.to }
+}
+
 /** Sorting and filter of the tables of a summary: that of the senders, and one for each group of sources. */
 export const SUMMARY_TABLES = {
   senders: { sort: 'senders', filter: 'sender' },
@@ -28,14 +56,14 @@ export const SUMMARY_TABLES = {
 } as const
 
 type TableParameter = (typeof SUMMARY_TABLES)[keyof typeof SUMMARY_TABLES]['sort' | 'filter']
-type SummarySearch = { days?: SummaryDays | undefined } & {
+type SummarySearch = Period & {
   [parameter in TableParameter]?: string | undefined
 }
 
 export function summarySearch(search: Search): SummarySearch {
   const parameters = Object.values(SUMMARY_TABLES).flatMap(({ sort, filter }) => [sort, filter])
   return {
-    days: oneOf(search['days'], SUMMARY_DAYS),
+    ...periodSearch(search),
     ...Object.fromEntries(parameters.map((name) => [name, searchText(search[name])])),
   }
 }
@@ -56,14 +84,9 @@ export function reportsSearch({
   }
 }
 
-export function sourceSearch({
-  days,
-  orgName,
-  result,
-  page,
-}: Search): SourceFilter & { days?: SummaryDays | undefined } {
+export function sourceSearch({ orgName, result, page, ...period }: Search): SourceFilter & Period {
   return {
-    days: oneOf(days, SUMMARY_DAYS),
+    ...periodSearch(period),
     orgName: searchText(orgName),
     result: oneOf(result, ['pass', 'fail']),
     page: pageOf(page),

@@ -23,9 +23,11 @@ export type WatchedDomain = Static<typeof WatchedDomainShape>
 export type { DomainFix, DomainLine, DomainReport, RecordState }
 export type LineState = DomainLine['state']
 
-/** A check as far as it is known: its lines so far, and in the end the report. */
+/** A check as far as it is known: its lines and fixes so far, and in the end the report. */
 export type DomainCheck = {
   lines: DomainLine[]
+  /** The records to publish that are known before the report; null until then. */
+  fixes: DomainFix[] | null
   report: DomainReport | null
   /** Proof of the report, to share it. */
   receipt: string | null
@@ -62,16 +64,18 @@ async function followCheck(
   onProgress: (soFar: DomainCheck) => void,
 ): Promise<DomainCheck> {
   const lines: DomainLine[] = []
+  let fixes: DomainFix[] | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   const show = () => {
     timer = undefined
-    onProgress({ lines: [...lines], report: null, receipt: null })
+    onProgress({ lines: [...lines], fixes, report: null, receipt: null })
   }
   try {
     for await (const text of requestEvents(`${pathOf(domain)}/events`, signal)) {
-      const event = JSON.parse(text) as DomainLine | ReportAnswer
+      const event = JSON.parse(text) as DomainLine | { fixes: DomainFix[] } | ReportAnswer
       if ('receipt' in event) return complete(event)
-      lines.push(event)
+      if ('fixes' in event) fixes = event.fixes
+      else lines.push(event)
       timer ??= setTimeout(show, LINES_TOGETHER_MS)
     }
   } catch {
@@ -84,7 +88,7 @@ async function followCheck(
 }
 
 function complete({ data, receipt }: ReportAnswer): DomainCheck {
-  return { lines: data.lines, report: data, receipt }
+  return { lines: data.lines, fixes: data.fixes, report: data, receipt }
 }
 
 export const domains = {

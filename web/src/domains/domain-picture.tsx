@@ -13,7 +13,7 @@ export function DomainPicture({ report }: { report: DomainReport }) {
   return (
     <>
       <VerdictNotice report={report} />
-      <MailPath check={{ report, lines: report.lines, receipt: null }} />
+      <MailPath check={{ report, fixes: report.fixes, lines: report.lines, receipt: null }} />
       <FixList report={report} printed={plan.fixes} />
       <Section title={messages.title}>
         <LineList lines={report.lines} plan={plan} />

@@ -1,4 +1,5 @@
 import { memo } from 'react'
+import { ButtonLink } from '../ui/actions/button.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted } from '../ui/layout/page.tsx'
@@ -7,7 +8,7 @@ import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import type { DomainLine } from './api.ts'
 import classes from './line-list.module.css'
-import { lines as messages, stageTitles, stateNames } from './messages.ts'
+import { lines as messages, links, stageTitles, stateNames } from './messages.ts'
 import type { PrintedLine, PrintPlan } from './print-plan.ts'
 import { STAGES, type StageName } from './stages.ts'
 import { LINE_TONES } from './tones.ts'
@@ -16,10 +17,12 @@ type LineListProps = {
   lines: DomainLine[]
   /** Without it, everything is printed. */
   plan?: PrintPlan | null
+  /** Whether the lines lead to screens that need an account. */
+  isOwn?: boolean
 }
 
 /** Every line of a check, below its stage, as soon as it is known. */
-export function LineList({ lines, plan }: LineListProps) {
+export function LineList({ lines, plan, isOwn = false }: LineListProps) {
   return (
     <div className={classes.stages}>
       {STAGES.map((name) => (
@@ -28,29 +31,30 @@ export function LineList({ lines, plan }: LineListProps) {
           name={name}
           lines={lines.filter(({ stage }) => stage === name)}
           plan={plan}
+          isOwn={isOwn}
         />
       ))}
     </div>
   )
 }
 
-function StageLines({ name, lines, plan }: LineListProps & { name: StageName }) {
+function StageLines({ name, lines, plan, isOwn = false }: LineListProps & { name: StageName }) {
   return (
     <section className={classes.stage} id={`stage-${name}`} aria-label={stageTitles[name]}>
       <h3>{stageTitles[name]}</h3>
       <ul className={classes.lines}>
         {lines.map((line) => (
-          <Line key={line.name} line={line} printed={plan?.lines.get(line.name)} />
+          <Line key={line.name} line={line} printed={plan?.lines.get(line.name)} isOwn={isOwn} />
         ))}
       </ul>
     </section>
   )
 }
 
-type LineProps = { line: DomainLine; printed: PrintedLine | undefined }
+type LineProps = { line: DomainLine; printed: PrintedLine | undefined; isOwn: boolean }
 
 /** Rendered again only when it changes: the lines of a running check come one after another. */
-const Line = memo(function Line({ line, printed }: LineProps) {
+const Line = memo(function Line({ line, printed, isOwn }: LineProps) {
   const { name, title, state, isUsed, summary, details, evidence } = line
   const { details: shownDetails, evidence: shownEvidence } = printed ?? {
     details: details.length,
@@ -72,6 +76,7 @@ const Line = memo(function Line({ line, printed }: LineProps) {
         <p>
           <strong>{title}</strong> <span>{summary}</span>
         </p>
+        {isOwn && name === 'blocklists' && <DelistingLinks evidence={evidence} />}
         {hasMore && (
           <Disclosure summary={messages.details}>
             {details.length > 0 && (
@@ -91,6 +96,27 @@ const Line = memo(function Line({ line, printed }: LineProps) {
     </li>
   )
 })
+
+/** Addresses that a blocklist lists lead to their delisting. */
+function DelistingLinks({ evidence }: Pick<DomainLine, 'evidence'>) {
+  const listed = evidence.filter(({ state }) => state === 'bad' || state === 'warning')
+  if (listed.length === 0) return null
+  return (
+    <div data-unprinted>
+      {listed.map(({ label }) => (
+        <ButtonLink
+          key={label}
+          size="small"
+          kind="quiet"
+          to="/delisting/new"
+          search={{ ip: label }}
+        >
+          {links.delist(label)}
+        </ButtonLink>
+      ))}
+    </div>
+  )
+}
 
 type EvidenceProps = Pick<DomainLine, 'evidence'> & { printed: number }
 

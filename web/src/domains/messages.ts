@@ -32,7 +32,9 @@ export const domainPages = {
   titleOf: (domain: string) => domain,
   checkAgain: 'Check again',
   checking: 'Checking…',
-  fixesPending: 'What to fix is shown here once all checks are done.',
+  fixesPending: 'Records to publish appear here as soon as they are known.',
+  stillChecking: (checks: number) =>
+    checks === 1 ? '1 check is still running.' : `${numberText(checks)} checks are still running.`,
   loading: 'Loading…',
   progress: (done: number, total: number) =>
     `${numberText(done)} of ${numberText(total)} checks done`,
@@ -67,7 +69,7 @@ export const lines = {
 export const fixes = {
   title: FIXES_TITLE,
   others: OTHER_PROBLEMS_TITLE,
-  explanation: 'Each record below is complete: publish it as it is, in place of the old one.',
+  explanation: 'Copy each record to your DNS. We’ll see when it’s live.',
   none: 'No records to change.',
   notPrinted: (names: string[]) =>
     `${counted(names.length, 'more record')} not printed: ${shortList(names)}.`,
@@ -77,8 +79,8 @@ export const fixes = {
   proposed: 'Publish this',
   nothing: 'No record',
   why: 'Why',
-  watch: 'Watch for the change',
-  stop: 'Stop watching',
+  watch: 'Tell me when it’s live',
+  stop: 'Cancel',
   severities: SEVERITY_NAMES,
   looking: 'Asking the name servers…',
   notYet: 'Not published yet. Checking every 10 seconds.',
@@ -91,9 +93,9 @@ export const fixes = {
         ? ''
         : `, which may have the old record for another ${counted(Math.ceil(ttl / 60), 'minute')}`
     }. Checking every 10 seconds.`,
-  done: 'Published on all name servers.',
-  doneWhereAnswered: 'Published on the name servers that answered.',
-  doneAtResolver: 'Published: the resolver has it. The name servers do not answer this service.',
+  done: 'It’s live on all name servers.',
+  doneWhereAnswered: 'It’s live on the name servers that answered.',
+  doneAtResolver: 'It’s live. (We couldn’t ask your name servers directly.)',
   checkAgain: 'Check the domain again',
   visibleBy: 'Visible to everybody by',
 } as const
@@ -135,7 +137,7 @@ export const list = {
 export const importing = {
   label: 'Watch several',
   title: 'Watch several domains',
-  hint: 'Up to 500 domains. Web and email addresses count as their domain. Their mail servers, DMARC reports and alerts follow within minutes.',
+  hint: 'Web and email addresses count as their domain. Their mail servers, DMARC reports and alerts follow within minutes.',
   submit: (count: number) => (count === 0 ? 'Watch domains' : `Watch ${counted(count, 'domain')}`),
 } as const
 
@@ -148,6 +150,32 @@ export const watching = {
   on: 'You’re watching this domain.',
   monitors: (hosts: string[]) => `Monitored: ${hosts.join(', ')}.`,
   problems: 'Some parts couldn’t be switched on',
+} as const
+
+/** The lists of domains. */
+export const views = {
+  label: 'Domains',
+  domains: 'All domains',
+  dmarc: 'DMARC reports',
+} as const
+
+/** The screens of a domain. */
+export const tabs = {
+  health: 'Health',
+  dmarc: 'DMARC',
+  reports: 'Reports',
+  tls: 'TLS reports',
+  record: 'DNS record',
+  deliverability: 'Deliverability',
+  hosts: 'Hosts',
+} as const
+
+export const links = {
+  sendReports: 'Send the reports to Portreeve',
+  checks: 'Single checks',
+  host: (name: string) => `Monitored: ${name}`,
+  hosts: (count: number) => counted(count, 'monitored host'),
+  delist: (address: string) => `Start delisting ${address}`,
 } as const
 
 export const history = {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { domainCheckQuery, storedCheckQuery, type DomainCheck, type DomainReport } from './api.ts'
 
-const NOTHING_YET: DomainCheck = { lines: [], report: null, receipt: null }
+const NOTHING_YET: DomainCheck = { lines: [], fixes: null, report: null, receipt: null }
 
 /**
  * Checks a domain. Until the check is complete, lines that are still missing are those of the last
@@ -23,6 +23,7 @@ function fillIn({ lines }: DomainCheck, stored: DomainReport): DomainCheck {
   const fresh = new Map(lines.map((line) => [line.name, line]))
   return {
     lines: stored.lines.map((line) => fresh.get(line.name) ?? line),
+    fixes: stored.fixes,
     report: stored,
     receipt: null,
   }

@@ -8,8 +8,9 @@ import { CommandPalette } from './palette/command-palette.tsx'
 import { CurrentAccount } from './current-account.tsx'
 import { useLoadLater } from './load-later.tsx'
 import { MoreSheet } from './more-sheet.tsx'
-import { MODULES, SETTINGS_PAGES } from './navigation.ts'
+import { MODULES, SETTINGS } from './navigation.ts'
 import { DocumentationLinks, NavigationEntries } from './navigation-entries.tsx'
+import { SettingsLayout } from './settings-layout.tsx'
 import classes from './account-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
 import { frame } from './messages.ts'
@@ -41,7 +42,7 @@ export function AccountFrame({ children }: { children: ReactNode }) {
       </div>
       <main id="main" className={classes.main}>
         <LostWorkspace />
-        {children}
+        <SettingsLayout>{children}</SettingsLayout>
       </main>
     </div>
   )
@@ -53,7 +54,7 @@ function Navigation() {
       <NavigationEntries entries={MODULES} />
       <MoreSheet />
       <div className={classes.beside}>
-        <NavigationEntries entries={SETTINGS_PAGES} />
+        <NavigationEntries entries={[SETTINGS]} />
         <DocumentationLinks />
       </div>
     </nav>

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { isTemporary } from '../api.ts'
@@ -6,20 +7,28 @@ import { Button } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { ScreenSkeleton } from '../ui/feedback/skeleton.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { accountQuery } from '../queries.ts'
+import { AccountFrame } from './account-frame.tsx'
 import { MissingScreenError, reloadOnce } from './load-screen.ts'
 import { PublicFrame } from './public-frame.tsx'
 import { errors as messages } from './messages.ts'
 
+/** An unknown address: with the menu for those who are signed in. */
 export function NotFoundPage() {
-  return (
-    <PublicFrame>
-      <Page title={messages.notFoundTitle} lead={messages.notFoundLead}>
-        <p>
+  const { data: account, isPending } = useQuery(accountQuery)
+  if (isPending) return <PublicFrame>{null}</PublicFrame>
+  const page = (
+    <Page title={messages.notFoundTitle} lead={messages.notFoundLead}>
+      <p>
+        {account ? (
+          <Link to="/home">{messages.overview}</Link>
+        ) : (
           <Link to="/">{messages.home}</Link>
-        </p>
-      </Page>
-    </PublicFrame>
+        )}
+      </p>
+    </Page>
   )
+  return account ? <AccountFrame>{page}</AccountFrame> : <PublicFrame>{page}</PublicFrame>
 }
 
 /** Replaces everything when the frame itself fails. */

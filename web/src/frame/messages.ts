@@ -12,6 +12,8 @@ export const frame = {
   moreScreens: 'More screens',
   close: 'Close',
   skip: 'Skip to content',
+  /** Completes a number of problems for screen readers. */
+  open: 'open',
 } as const
 
 /** Over every screen, while the service does not answer or the session has ended. */
@@ -21,22 +23,71 @@ export const connection = {
   signIn: 'Sign in',
 } as const
 
+/** Over every screen of a demo. */
+export const demo = {
+  label: 'Demo',
+  text: 'This demo is read-only.',
+  install: 'Install it',
+} as const
+
 /** Names of the screens in the navigation. */
 export const screens = {
   overview: 'Overview',
+  alerts: 'Problems',
   domains: 'Domains',
-  check: 'Check',
-  dmarc: 'DMARC',
-  monitoring: 'Monitoring',
-  delisting: 'Delisting',
+  servers: 'Servers & IPs',
+  serversShort: 'Servers',
   migrations: 'Migrations',
   attacks: 'Attacks',
   webhooks: 'Webhooks',
+  settings: 'Settings',
+  check: 'Check',
+  dmarc: 'DMARC',
+  delisting: 'Delisting',
   tokens: 'API tokens',
   workspace: 'Workspace',
-  alerts: 'Alerts',
   account: 'Account',
-  administration: 'Administration',
+} as const
+
+/** The side menu of the settings. */
+export const settings = {
+  label: 'Settings',
+  all: 'All settings',
+  you: 'You',
+  workspaces: 'Your workspaces',
+  workspace: 'Workspace',
+  members: 'Members',
+  invitations: 'Invitations',
+  channels: 'Alert channels',
+  rules: 'Alert rules',
+  digest: 'Digest',
+  audit: 'Audit log',
+  attacks: 'Attacks',
+  relays: 'Relays',
+  abuseMails: 'Abuse emails',
+  federation: 'Federation',
+  sharedList: 'Shared list',
+  installation: 'Installation',
+  health: 'Health',
+  accounts: 'Accounts',
+  allWorkspaces: 'All workspaces',
+  mailProviders: 'Mail providers',
+  installationAudit: 'Administrator actions',
+} as const
+
+/** Further words by which people search a screen. */
+export const keywords = {
+  servers: 'monitoring hosts blocklists certificates ip addresses',
+  settings: 'preferences configuration options',
+  account: 'password two factor 2fa authenticator passkey sessions profile name email security',
+  tokens: 'api key access rest',
+  channels: 'notifications email slack chat webhook push',
+  rules: 'filter silence quiet hours',
+  digest: 'weekly daily summary report email',
+  members: 'people users team roles',
+  audit: 'history actions log who',
+  relays: 'abuseipdb dshield forward reports',
+  mailProviders: 'google microsoft oauth gmail outlook',
 } as const
 
 export const palette = {
@@ -48,18 +99,21 @@ export const palette = {
   noResults: (text: string) => `No results for “${text}”`,
   resultCount: (count: number) => `${counted(count, 'result')}.`,
   checkTarget: (name: string) => `Check ${name}`,
-  lookUp: (ip: string) => `Look up ${ip}`,
+  delistingOf: (ip: string) => `Delisting of ${ip}`,
   kinds: {
-    addressCheck: 'Blocklists',
+    addressCheck: 'Mail, blocklists, attacks, bans',
     domainCheck: 'Mail, certificate, DNS',
-    attackReports: 'Attack reports',
     screen: 'Screen',
     action: 'Action',
     account: 'Account',
     administration: 'Administration',
     host: 'Monitored host',
+    delisting: 'Delisting',
     domain: 'DMARC reports',
     endpoint: 'Webhook',
+    domainPage: 'Domain',
+    migration: 'Migration',
+    batch: 'Batch of migrations',
     appearance: 'Appearance',
   },
   checkDomain: 'Check a domain…',
@@ -102,8 +156,9 @@ export const shortcuts = {
 
 export const errors = {
   notFoundTitle: 'Page not found',
-  notFoundLead: 'Portreeve has no page at this address.',
+  notFoundLead: 'There’s nothing at this address.',
   home: 'Go to the home page',
+  overview: 'Go to the overview',
   brokenTitle: 'Couldn’t load this page',
   newVersion: 'Portreeve was updated. Reload the page to use the new version.',
   reload: 'Reload',

@@ -5,7 +5,7 @@ import { Icon } from '../ui/brand/icons.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import { CurrentAccount } from './current-account.tsx'
 import classes from './more-sheet.module.css'
-import { MODULES, SETTINGS_PAGES } from './navigation.ts'
+import { findEntry, MODULES, SETTINGS } from './navigation.ts'
 import { DocumentationLinks, NavigationEntries } from './navigation-entries.tsx'
 import { frame } from './messages.ts'
 
@@ -19,7 +19,7 @@ export function MoreSheet() {
     sheet.current?.showModal()
   }
   const path = useLocation({ select: ({ pathname }) => pathname })
-  const isHere = !MODULES.some(({ isPrimary, to }) => isPrimary && path.startsWith(to))
+  const isHere = findEntry([...MODULES, SETTINGS], path)?.isPrimary !== true
   return (
     <>
       <button type="button" className={classes.button} data-current={isHere} onClick={open}>
@@ -50,7 +50,7 @@ function Content({ onDone }: { onDone: () => void }) {
       </div>
       <div className={classes.screens}>
         <NavigationEntries entries={MODULES.filter(({ isPrimary }) => !isPrimary)} onGo={onDone} />
-        <NavigationEntries entries={SETTINGS_PAGES} onGo={onDone} />
+        <NavigationEntries entries={[SETTINGS]} onGo={onDone} />
       </div>
       <div className={classes.foot}>
         <DocumentationLinks />

@@ -4,6 +4,7 @@ import { inService } from '../base-path.ts'
 import { ToastList } from '../ui/feedback/toast-list.tsx'
 import { AccountFrame } from './account-frame.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
+import { DemoBanner } from './demo-banner.tsx'
 import { frame } from './messages.ts'
 
 /** The id of the route above all screens that need a session. */
@@ -19,9 +20,16 @@ export function RootFrame() {
   })
   // The frame is rendered in short steps, between which the browser responds.
   const isStarted = useDeferredValue(true, false)
-  if (!isStarted) return <Starting />
+  if (!isStarted)
+    return (
+      <>
+        <DemoBanner />
+        <Starting />
+      </>
+    )
   return (
     <>
+      <DemoBanner />
       {isOwn ? (
         <AccountFrame>
           <Outlet />

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useShortcuts, type ShortcutAction } from '../shortcuts.ts'
-import { MODULES, SETTINGS_PAGES } from './navigation.ts'
+import { ALL_SCREENS } from './navigation.ts'
 import { useVisibleEntries } from './use-visible-entries.ts'
 import { shortcuts as messages } from './messages.ts'
 
@@ -12,7 +12,7 @@ type FrameKeys = { openPalette: () => void; openSheet: () => void }
  */
 export function useFrameShortcuts({ openPalette, openSheet }: FrameKeys): void {
   const navigate = useNavigate()
-  const entries = useVisibleEntries([...MODULES, ...SETTINGS_PAGES])
+  const entries = useVisibleEntries(ALL_SCREENS)
   const ways = entries.flatMap(({ shortcut, label, to }): [string, ShortcutAction][] =>
     shortcut ? [[`g ${shortcut}`, [label, () => void navigate({ to })]]] : [],
   )

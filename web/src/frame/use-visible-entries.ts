@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { accountQuery } from '../queries.ts'
-import type { NavigationEntry } from './navigation.ts'
+import { isVisible, type NavigationEntry } from './navigation.ts'
 
 /** The entries that the signed-in account may see. */
 export function useVisibleEntries(entries: NavigationEntry[]): NavigationEntry[] {
   const { data: account } = useQuery(accountQuery)
-  return entries.filter(({ isVisibleTo }) => !isVisibleTo || (account && isVisibleTo(account)))
+  return entries.filter((entry) => isVisible(entry, account))
 }

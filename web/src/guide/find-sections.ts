@@ -37,6 +37,23 @@ export function findSections(typed: string, sections: readonly Section[]): Secti
     .map(({ section }) => section)
 }
 
+/**
+ * The section with this id, where exactly one page that people write has it: a section can move to
+ * another page, and links to it stay.
+ */
+export function findMoved(id: string, sections: readonly Section[]): Section | undefined {
+  const found = sections.filter((section) => !section.isReference && idOf(section) === id)
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** The id of the heading, also where it is the title of a page. */
+const idOf = ({ url, heading }: Section) =>
+  url.split('#')[1] ??
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-')
+
 /** Each word counts where it occurs: 100 at all, and more in a name. */
 function scoreOf(section: Section, words: string[], text: string): number {
   const { page, heading, words: content, isReference } = section

@@ -1,31 +1,33 @@
-// The script of the guide: its search, and buttons that copy an example. Pages work without it.
-import { findSections, type Section } from './find-sections.ts'
+// The script of the guide: its search, links to sections that moved, and buttons that copy an
+// example. Pages work without it.
+import { findMoved, findSections, type Section } from './find-sections.ts'
 import { guide as messages } from './messages.ts'
 
 /** The folder of the guide, relative to this page. */
 const base = document.documentElement.dataset['guide'] ?? ''
 
+let sections: Promise<Section[]> | undefined
+const loadSections = () =>
+  (sections ??= fetch(`${base}search.json`).then((answer) => answer.json() as Promise<Section[]>))
+
 const field = document.querySelector<HTMLInputElement>('#search')
 const list = document.querySelector<HTMLUListElement>('#found')
 if (field && list) startSearch(field, list)
 followTheme()
+void followMoved(decodeURIComponent(location.hash.slice(1)))
 for (const code of document.querySelectorAll('pre')) addCopyButton(code)
 
 function startSearch(input: HTMLInputElement, results: HTMLUListElement): void {
-  let loading: Promise<Section[]> | undefined
-  const load = () =>
-    (loading ??= fetch(`${base}search.json`).then((answer) => answer.json() as Promise<Section[]>))
-
   async function show(): Promise<void> {
     const typed = input.value
-    const found = typed.trim() === '' ? [] : findSections(typed, await load())
+    const found = typed.trim() === '' ? [] : findSections(typed, await loadSections())
     if (typed !== input.value) return
     results.replaceChildren(...found.map(resultOf))
     if (typed.trim() !== '' && found.length === 0) results.append(nothing(typed))
     results.hidden = typed.trim() === ''
   }
 
-  input.addEventListener('focus', () => void load())
+  input.addEventListener('focus', () => void loadSections())
   input.addEventListener('input', () => void show())
   document.addEventListener('keydown', (event) => {
     const links = [...results.querySelectorAll('a')]
@@ -42,6 +44,13 @@ function startSearch(input: HTMLInputElement, results: HTMLUListElement): void {
     else return
     event.preventDefault()
   })
+}
+
+/** Opens the page that has the section of the address, where it is no longer on this page. */
+async function followMoved(id: string): Promise<void> {
+  if (id === '' || document.getElementById(id)) return
+  const moved = findMoved(id, await loadSections())
+  if (moved) location.replace(base + moved.url)
 }
 
 /** Follows the system while the dashboard has no theme of its own: see start.js. */

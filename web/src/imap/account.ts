@@ -2,7 +2,7 @@ import { account, secret as messages } from './messages.ts'
 
 /** How an administrator’s password opens a mailbox, as in the API. */
 export const ADMINISTRATOR_METHODS = ['authzid', 'cyrus', 'master'] as const
-export type AdministratorMethod = (typeof ADMINISTRATOR_METHODS)[number]
+type AdministratorMethod = (typeof ADMINISTRATOR_METHODS)[number]
 
 /** A password, or instead an OAuth access token or a sign-in at the provider. */
 export type Secret = { password: string } | { accessToken: string } | { credentialId: string }

@@ -8,9 +8,9 @@ import { useAccess } from '../workspaces/roles.ts'
 import classes from './import-dialog.module.css'
 import { ImportPreview } from './import-preview.tsx'
 import { describeImport, importDialog as messages } from './messages.ts'
-import { parseLines, type ImportKind, type ParsedLine } from './parse-lines.ts'
+import { MAX_ENTRIES, parseLines, type ImportKind, type ParsedLine } from './parse-lines.ts'
 
-export type ImportEntry = Pick<ParsedLine, 'name' | 'label'>
+type ImportEntry = Pick<ParsedLine, 'name' | 'label'>
 
 type ImportProps = {
   kind: ImportKind
@@ -49,6 +49,25 @@ type FormProps = Omit<ImportProps, 'label'> & { dialog: RefObject<HTMLDialogElem
 type State = { isBusy: boolean; problem: string; report: ImportReport | null }
 const AT_FIRST: State = { isBusy: false, problem: '', report: null }
 
+/** Sends as many names as a request takes, one request after the other. */
+async function importAll(
+  entries: ParsedLine[],
+  onImport: ImportProps['onImport'],
+): Promise<ImportReport> {
+  let sum: ImportReport = { added: 0, exists: 0, invalid: 0, limit: 0, results: [] }
+  for (let at = 0; at < entries.length; at += MAX_ENTRIES) {
+    const part = await onImport(entries.slice(at, at + MAX_ENTRIES))
+    sum = {
+      added: sum.added + part.added,
+      exists: sum.exists + part.exists,
+      invalid: sum.invalid + part.invalid,
+      limit: sum.limit + part.limit,
+      results: [...sum.results, ...part.results],
+    }
+  }
+  return sum
+}
+
 function ImportForm({ dialog, kind, title, hint, submit, onImport }: FormProps) {
   const [text, setText] = useState('')
   const [{ isBusy, problem, report }, setState] = useState(AT_FIRST)
@@ -58,7 +77,7 @@ function ImportForm({ dialog, kind, title, hint, submit, onImport }: FormProps) 
   async function send(): Promise<void> {
     setState({ ...AT_FIRST, isBusy: true })
     try {
-      setState({ ...AT_FIRST, report: await onImport(ready) })
+      setState({ ...AT_FIRST, report: await importAll(ready, onImport) })
     } catch (error) {
       setState({ ...AT_FIRST, problem: (error as Error).message })
     }
@@ -83,6 +102,9 @@ function ImportForm({ dialog, kind, title, hint, submit, onImport }: FormProps) 
           </Notice>
         )}
       </div>
+      {report === null && ready.length > MAX_ENTRIES && (
+        <p>{messages.pasted(ready.length, MAX_ENTRIES)}</p>
+      )}
       {lines.length > 0 && <ImportPreview lines={lines} ready={ready} report={report} />}
       <div className={classes.buttons}>
         <Button onClick={() => dialog.current?.close()}>{messages.close}</Button>
@@ -114,7 +136,7 @@ function Input({ text, kind, hint, onText, onFiles }: InputProps) {
     <>
       <p>{hint}</p>
       <label className={classes.label}>
-        {messages.paste}
+        {messages.paste[kind]}
         <textarea
           className={classes.text}
           rows={6}

@@ -1,9 +1,9 @@
 import { counted, numberText } from '../ui/text/format.ts'
 import type { ImportReport } from '../../../src/http/shapes.ts'
-import { MAX_ENTRIES, type LineProblem } from './parse-lines.ts'
+import type { LineProblem } from './parse-lines.ts'
 
 export const importDialog = {
-  paste: 'Names, one a line',
+  paste: { hosts: 'One host or address per line', domains: 'One domain per line' },
   example: 'mail.example.com, outgoing mail\n192.0.2.25\n# a comment',
   exampleDomains: 'example.com\nhttps://www.example.net/\npostmaster@example.org',
   choose: 'Choose a file',
@@ -14,6 +14,8 @@ export const importDialog = {
   columns: ['Line', 'Name', 'Result'],
   ready: 'Ready',
   close: 'Close',
+  pasted: (all: number, first: number) =>
+    `You pasted ${numberText(all)}. The first ${numberText(first)} are added now, the rest right after.`,
   summary: (ready: number, problems: number) =>
     [
       `${numberText(ready)} ready to add`,
@@ -34,7 +36,6 @@ const PROBLEMS: Record<Exclude<LineProblem['kind'], 'duplicate'>, string> = {
   'not-a-name': 'Not a host name',
   'not-a-domain': 'Not a domain',
   'label-too-long': 'Label longer than 100 characters',
-  'too-many': `Beyond ${MAX_ENTRIES} entries: add it in a second import`,
 }
 
 export const resultNames = {

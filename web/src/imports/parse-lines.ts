@@ -8,12 +8,13 @@ export type ParsedLine = {
   problem: LineProblem | null
 }
 export type LineProblem =
-  | { kind: 'not-a-name' | 'not-a-domain' | 'label-too-long' | 'too-many' }
+  | { kind: 'not-a-name' | 'not-a-domain' | 'label-too-long' }
   | { kind: 'duplicate'; of: number }
 
 /** What may be added: hosts and addresses, or domains only. */
 export type ImportKind = 'hosts' | 'domains'
 
+/** Names that are sent in one request. */
 export const MAX_ENTRIES = 500
 const MAX_LABEL_CHARS = 100
 
@@ -27,7 +28,6 @@ const COMMENT = /^\s*(#|;|\/\/)/
  */
 export function parseLines(pasted: string, kind: ImportKind): ParsedLine[] {
   const seen = new Map<string, number>()
-  let accepted = 0
   const rows = pasted
     .replace(/^\uFEFF/, '')
     .split(/\r\n|\n|\r/)
@@ -42,9 +42,7 @@ export function parseLines(pasted: string, kind: ImportKind): ParsedLine[] {
       const problem = problemOf(name, label, kind) ?? duplicateOf(seen.get(key))
       if (problem) return { line, text, name, label, problem }
       seen.set(key, line)
-      accepted += 1
-      const tooMany = accepted > MAX_ENTRIES ? { kind: 'too-many' as const } : null
-      return { line, text, name, label, problem: tooMany }
+      return { line, text, name, label, problem: null }
     })
 }
 

@@ -14,6 +14,7 @@ export const statuses = {
   waitsForOwner: 'Waits for the owner',
   dryRunDone: 'Checked',
   completed: 'Completed',
+  empty: 'Empty: 0 messages',
   failed: (errors: number) => (errors > 1 ? `Failed: ${counted(errors, 'error')}` : 'Failed'),
 } as const
 
@@ -39,6 +40,7 @@ export const verdicts = {
     `Completed with ${counted(errors, 'error')}. All other messages were copied. Retry to copy the rest.`,
   dryRunDone: (messages: number) =>
     `${counted(messages, 'message')} to copy. No messages were copied yet.`,
+  empty: 'The source is empty: 0 messages. Is it the right account?',
   completed: (messages: number) => `${allOf(messages)} copied and verified.`,
   completedWithSkipped: (messages: number, copied: number, alreadyThere: number) =>
     `${allOf(messages)} at the destination and verified: ${numberText(copied)} copied, ${numberText(alreadyThere)} already there.`,
@@ -84,7 +86,6 @@ export const list = {
 } as const
 
 export const month = {
-  unlimited: (used: number) => `${counted(used, 'migration')} this month, without a limit`,
   used: (used: number, limit: number) =>
     `${numberText(used)} of ${counted(limit, 'migration')} this month`,
   plan: (plan: string) => ` on the ${plan} plan`,

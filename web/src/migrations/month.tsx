@@ -7,12 +7,12 @@ import { month as messages } from './messages.ts'
 
 type Month = Pick<MigrationList, 'month'>
 
-/** Migrations used this month, and the limit of the plan. */
+/** Migrations used this month, and the limit of the plan; nothing where there is none. */
 export function MonthNote({ month: { used, limit } }: Month) {
   const { data: account } = useQuery(accountQuery)
   const plan = account ? messages.plan(account.plan) : ''
-  const usage = limit === null ? messages.unlimited(used) : messages.used(used, limit)
-  return <Muted>{usage + plan + messages.dryRuns}</Muted>
+  if (limit === null) return null
+  return <Muted>{messages.used(used, limit) + plan + messages.dryRuns}</Muted>
 }
 
 /** Shown before the user enters a password in vain. */

@@ -11,9 +11,15 @@ export function describeStatus(migration: Listed): { tone: Tone; word: string } 
   if (status === 'paused') return { tone: 'warn', word: statuses.paused }
   if (status === 'running')
     return { tone: 'info', word: dryRun ? statuses.dryRunning : statuses.copying }
+  if (isEmpty(migration)) return { tone: 'warn', word: statuses.empty }
   if (status === 'completed')
     return { tone: 'good', word: dryRun ? statuses.dryRunDone : statuses.completed }
   return { tone: 'bad', word: statuses.failed(errorCount) }
+}
+
+/** Whether a migration ended without anything to copy: a wrong account looks like this. */
+function isEmpty({ status, progress }: Pick<Listed, 'status' | 'progress'>): boolean {
+  return status === 'completed' && progress.messagesTotal === 0
 }
 
 /** The verdict on a migration, in one sentence. */
@@ -36,6 +42,7 @@ export function verdictOf(migration: Migration): string {
   if (isCancelled(migration)) return verdicts.cancelled(countMessages(migration).copied)
   if (status === 'failed' && totalMessages === 0) return verdicts.nothingCopied
   if (status === 'failed') return dryRun ? verdicts.dryRunFailed : verdicts.failed(errorCount)
+  if (isEmpty(migration)) return verdicts.empty
   if (dryRun) return verdicts.dryRunDone(totalMessages)
   return skippedByDedup > 0
     ? verdicts.completedWithSkipped(totalMessages, countMessages(migration).copied, skippedByDedup)

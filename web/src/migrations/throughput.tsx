@@ -12,7 +12,7 @@ import { throughput as messages } from './messages.ts'
 /** Messages and bytes per second over the time of a migration. */
 export function ThroughputSection({ id }: { id: string }) {
   const { data } = useQuery(throughputQuery(id))
-  if (!data || data.points.length < 2) return null
+  if (!data || data.points.length < 2 || secondsOf(data) < MIN_CHART_SECONDS) return null
   const steps = stepsOf(data)
   return (
     <Section title={messages.title}>
@@ -42,6 +42,14 @@ export function ThroughputSection({ id }: { id: string }) {
       </div>
     </Section>
   )
+}
+
+/** Of a shorter time, two bars would say nothing. */
+const MIN_CHART_SECONDS = 10
+
+function secondsOf({ points, stepSeconds }: Throughput): number {
+  const [first, last] = [points[0]?.step ?? 0, points.at(-1)?.step ?? 0]
+  return (last - first + 1) * stepSeconds
 }
 
 const MEGABYTE = 1_000_000

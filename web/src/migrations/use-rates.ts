@@ -26,7 +26,7 @@ export function useRates(progress: FolderProgress, isRunning: boolean): Record<s
   return rates
 }
 
-export function ratesOf(samples: readonly Sample[]): Record<string, FolderRate> {
+function ratesOf(samples: readonly Sample[]): Record<string, FolderRate> {
   const [first, last] = [samples[0], samples.at(-1)]
   if (!first || !last || last.at === first.at) return {}
   const seconds = (last.at - first.at) / 1_000

@@ -1,3 +1,4 @@
+import { AddressLink } from '../addresses/address-link.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Ago } from '../ui/text/ago.tsx'
@@ -47,8 +48,17 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
       <LoadingOrError there={data} error={error} lines={3}>
         {messages.loading}
       </LoadingOrError>
-      {data?.events.length === 0 && <Muted>{day ? messages.emptyDay : messages.empty}</Muted>}
-      {data && data.events.length > 0 && (
+      {data?.pagination.total === 0 && (
+        <Row>
+          <Muted>{day ? messages.emptyDay : kind ? messages.emptyKind : messages.empty}</Muted>
+          {(day ?? kind) && (
+            <Button size="small" onClick={() => go({})}>
+              {messages.showAll}
+            </Button>
+          )}
+        </Row>
+      )}
+      {data && data.pagination.total > 0 && (
         <div>
           <Table caption={messages.title} quiet columns={messages.columns}>
             {data.events.map((change, index) => (
@@ -68,7 +78,11 @@ function ChangeRow({ change }: { change: HostChange }) {
     <tr>
       <th scope="row">
         {name}
-        {ip && <small>{ip}</small>}
+        {ip && (
+          <small>
+            <AddressLink address={ip} />
+          </small>
+        )}
       </th>
       <td>
         {describeChange(change)}

@@ -56,7 +56,11 @@ export const HOST_COLUMNS: Column<Host>[] = [
     title: availabilityTitle,
     cell: ({ availability }) => {
       const available = availabilityText(availability)
-      return available ? messages.clean(available) : <Muted>{messages.noAvailability}</Muted>
+      return available ? (
+        messages.clean(available, knownDays(availability))
+      ) : (
+        <Muted>{messages.noAvailability}</Muted>
+      )
     },
     csv: ({ availability }) => availabilityText(availability) ?? '',
   },
@@ -70,3 +74,10 @@ export const HOST_COLUMNS: Column<Host>[] = [
     csv: ({ lastCheckAt }) => lastCheckAt,
   },
 ]
+
+const DAY_SECONDS = 86_400
+
+/** Days that a host has been monitored, up to those of its availability. */
+function knownDays({ cleanSeconds, listedSeconds, unknownSeconds }: Host['availability']): number {
+  return Math.round((cleanSeconds + listedSeconds + unknownSeconds) / DAY_SECONDS)
+}

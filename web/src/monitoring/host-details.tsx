@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Ago } from '../ui/text/ago.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
@@ -74,13 +75,18 @@ export function Addresses({ host: { addresses, lastCheckAt } }: { host: HostDeta
       facts={[
         ...addresses.map(({ ip, unknownLists }): [string, ReactNode] => [
           ip,
-          unknownLists.length === 0 ? (
-            details.addresses.allAnswered
-          ) : (
-            <Disclosure key={ip} summary={details.addresses.unanswered(unknownLists.length)}>
-              <Values values={unknownLists} />
-            </Disclosure>
-          ),
+          <>
+            {unknownLists.length === 0 ? (
+              details.addresses.allAnswered
+            ) : (
+              <Disclosure summary={details.addresses.unanswered(unknownLists.length)}>
+                <Values values={unknownLists} />
+              </Disclosure>
+            )}{' '}
+            <Link to="/addresses/$ip" params={{ ip }}>
+              {details.addresses.all}
+            </Link>
+          </>,
         ]),
         [details.addresses.lastCheck, lastCheckAt && <ExactTime key="last" at={lastCheckAt} />],
       ]}

@@ -1,5 +1,5 @@
+import { AddressLink } from '../addresses/address-link.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { openDelistingQuery } from '../delisting/api.ts'
 import { Ago } from '../ui/text/ago.tsx'
@@ -66,7 +66,7 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
       <th scope="row">
         {name}
         <small>
-          {category} · {ip}
+          {category} · <AddressLink address={ip} />
         </small>
         <small>{dnsbl}</small>
       </th>
@@ -82,7 +82,7 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
       </td>
       <td>
         <Row>
-          <DelistingAction listing={listing} />
+          <RemovalPage listing={listing} />
           <Button {...access} size="small" kind="quiet" onClick={onMute}>
             {messages.mute} <VisuallyHidden>{messages.muteAbout(name)}</VisuallyHidden>
           </Button>
@@ -92,28 +92,41 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
   )
 }
 
+/** The removal page of the list, or why there is none for a single address. */
+function RemovalPage({ listing: { name, category, delistUrl } }: { listing: Listing }) {
+  if (category === 'informational') return <Muted>{messages.informational}</Muted>
+  if (!delistUrl) return null
+  return (
+    <a href={delistUrl} target="_blank" rel="noreferrer">
+      {messages.page} <VisuallyHidden>{messages.pageAbout(name)}</VisuallyHidden>
+    </a>
+  )
+}
+
+/** Starts the delisting of each listed address, which is about all of its lists. */
+export function DelistingActions({ listings }: { listings: Listing[] }) {
+  const delistable = listings.filter(({ category }) => category !== 'informational')
+  const addresses = [...new Set(delistable.map(({ ip }) => ip))]
+  return (
+    <Row>
+      {addresses.map((ip) => (
+        <DelistingAction key={ip} ip={ip} />
+      ))}
+    </Row>
+  )
+}
+
 /** A link to the running delisting of this address, or a button that starts one. */
-function DelistingAction({ listing: { ip, name, category, delistUrl } }: { listing: Listing }) {
+function DelistingAction({ ip }: { ip: string }) {
   const access = useAccess()
   const { data: open } = useQuery(openDelistingQuery(ip))
-  if (open) {
-    return (
-      <Link to="/delisting/$id" params={{ id: open.id }}>
-        {messages.inProgress} <VisuallyHidden>{ip}</VisuallyHidden>
-      </Link>
-    )
-  }
-  if (category === 'informational') return <Muted>{messages.informational}</Muted>
-  return (
-    <>
-      <ButtonLink {...access} size="small" to="/delisting/new" search={{ ip }}>
-        {messages.startDelisting} <VisuallyHidden>{ip}</VisuallyHidden>
-      </ButtonLink>
-      {delistUrl && (
-        <a href={delistUrl} target="_blank" rel="noreferrer">
-          {messages.page} <VisuallyHidden>{messages.pageAbout(name)}</VisuallyHidden>
-        </a>
-      )}
-    </>
+  return open ? (
+    <ButtonLink size="small" to="/delisting/$id" params={{ id: open.id }}>
+      {messages.viewDelisting(ip)}
+    </ButtonLink>
+  ) : (
+    <ButtonLink {...access} size="small" to="/delisting/new" search={{ ip }}>
+      {messages.startDelisting(ip)}
+    </ButtonLink>
   )
 }

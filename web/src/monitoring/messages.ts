@@ -14,16 +14,28 @@ type State = { tone: Tone; word: string }
 
 const countedLists = (count: number) => counted(count, 'blocklist')
 
+/** The screens about servers and addresses. */
+export const views = {
+  label: 'Servers and addresses',
+  hosts: 'Hosts',
+  delisting: 'Delisting',
+  networks: 'Your networks',
+} as const
+
 export const hosts = {
-  title: 'Monitoring',
+  title: 'Servers & IPs',
   lead: 'Checks blocklists, certificates and DNS around the clock, and alerts you once per change.',
   blocklists: 'Blocklists',
   loading: 'Loading hosts…',
   caption: 'Your hosts',
   columns: ['Host', 'Status', 'Last 30 days', 'Last checked'] as const,
   notChecked: 'not yet',
-  clean: (percent: string) => `${percent} clean`,
-  noAvailability: 'no data yet',
+  /** @param days that the host has been monitored, up to 30 */
+  clean: (percent: string, days: number) => {
+    if (percent !== '0%') return `${percent} clean`
+    return days < 30 ? 'listed all the time' : 'listed all 30 days'
+  },
+  noAvailability: 'checking…',
   filter: 'Filter by name or label',
   status: 'Status',
   statuses: [
@@ -59,7 +71,7 @@ export function certificateText(certificate: NonNullable<Host['certificate']>): 
 }
 
 /** `12 days left`, or the problem of a certificate. */
-export function certificateFact(certificate: NonNullable<Host['certificate']>): string {
+function certificateFact(certificate: NonNullable<Host['certificate']>): string {
   const { state, daysRemaining } = certificate
   const isEnding = state === 'valid' || state.startsWith('expiring')
   return isEnding
@@ -79,7 +91,7 @@ export const create = {
 export const importing = {
   label: 'Add several',
   title: 'Add several hosts',
-  hint: 'Up to 500 host names or addresses. A label can follow after a comma.',
+  hint: 'A label can follow after a comma.',
   submit: (count: number) => (count === 0 ? 'Add hosts' : `Add ${counted(count, 'host')}`),
 } as const
 
@@ -102,6 +114,7 @@ export const host = {
     unknownFor: 'Unknown for',
     results: 'Results',
     unknown: 'Unknown results',
+    domain: 'Domain',
     lastChecked: 'Last checked',
     nextCheck: 'Next check',
   },
@@ -114,9 +127,9 @@ export const listings = {
   since: 'since',
   mute: 'Ignore',
   muteAbout: (name: string) => `${name} for this host`,
-  inProgress: 'Delisting in progress',
+  viewDelisting: (ip: string) => `View delisting of ${ip}`,
   informational: 'Doesn’t list single addresses.',
-  startDelisting: 'Start delisting',
+  startDelisting: (ip: string) => `Start delisting ${ip}`,
   page: 'Removal page',
   pageAbout: (name: string) => `of ${name}`,
 } as const
@@ -133,6 +146,8 @@ export const history = {
   loading: 'Loading changes…',
   empty: 'No changes yet.',
   emptyDay: 'No changes on this day.',
+  emptyKind: 'No changes of this kind.',
+  showAll: 'Show all changes',
   allDays: (day: string) => `${day}: show all days`,
   openDay: (day: string) => `Show the changes of ${day}`,
   columns: ['Item', 'Change', 'Time'],
@@ -158,6 +173,7 @@ export const details = {
     allAnswered: 'Every blocklist responded.',
     unanswered: (count: number) => `${countedLists(count)} gave no usable answer`,
     lastCheck: 'Last check',
+    all: 'All about this address',
   },
 } as const
 
@@ -239,10 +255,10 @@ function countListed(listed: number, all: number): string {
 /** Counts of results; empty before the first check. */
 export function describeAnswers({ listedCount, unknownCount, totalChecked }: Host): string {
   if (totalChecked === 0) return ''
+  const answered = counted(totalChecked - unknownCount, 'list')
   const parts = [
-    listedCount > 0 && counted(listedCount, 'listing'),
-    `not listed on ${numberText(totalChecked - listedCount - unknownCount)}`,
-    unknownCount > 0 && `${numberText(unknownCount)} couldn’t be asked`,
+    listedCount > 0 ? `on ${numberText(listedCount)} of ${answered}` : `not listed on ${answered}`,
+    unknownCount > 0 && `${numberText(unknownCount)} didn’t answer`,
   ]
   return parts.filter(Boolean).join(', ')
 }

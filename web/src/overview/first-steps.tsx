@@ -49,6 +49,7 @@ function stepsFor(domain: string | null, progress: Progress): Step[] {
       link: domain === null ? { to: '/domains' } : { to: '/domains/$domain', params: { domain } },
     },
     { name: 'dmarc', isDone: progress.domains, link: { to: '/dmarc' } },
+    { name: 'mailTest', isDone: false, link: { to: '/mail-tests' } },
     { name: 'monitor', isDone: progress.hosts, link: { to: '/monitoring' } },
     { name: 'migrate', isDone: progress.migrations, link: { to: '/migrations/new' } },
     { name: 'webhook', isDone: progress.endpoints, link: { to: '/hooks' } },

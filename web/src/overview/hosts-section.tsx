@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { HostGrid } from '../monitoring/host-grid.tsx'
 import { countAll } from '../monitoring/messages.ts'
 import { Section } from '../ui/layout/page.tsx'
-import type { OverviewHosts } from './issues.ts'
+import type { OverviewHosts } from './problems.ts'
 import { MAX_CARDS } from './limits.ts'
 import { overview as messages } from './messages.ts'
 

@@ -1,13 +1,18 @@
 import { counted, numberText } from '../ui/text/format.ts'
 
+/** Hosts that a sentence names. */
+const MAX_NAMES = 3
+
 export const overview = {
+  setup: 'Left to set up',
+  administration: 'For administrators',
   title: 'Overview',
   loading: 'Loading…',
   greeting: (name = '') => (name ? `Good to see you, ${name}` : 'Good to see you'),
-  issueCount: (count: number) =>
+  problemCount: (count: number) =>
     count === 0
-      ? 'No issues'
-      : `${counted(count, 'issue')} ${count === 1 ? 'needs' : 'need'} your attention`,
+      ? 'No problems'
+      : `${counted(count, 'problem')} ${count === 1 ? 'needs' : 'need'} your attention`,
   inProgress: 'In progress',
   recentActivity: 'Recent activity',
   allActivity: 'All activity',
@@ -15,19 +20,44 @@ export const overview = {
   allDomains: (count: number) => `Show all ${numberText(count)}`,
   hosts: 'Monitored hosts',
   allHosts: (count: number) => `Show all ${numberText(count)}`,
-  moreIssues: (count: number) => `Show ${counted(count, 'more issue')}`,
+  moreProblems: (count: number) => `Show ${counted(count, 'more problem')}`,
 } as const
 
-/** Issues that need the user's attention: a sentence, and the button beside it. */
-export const issues = {
+/** Problems that need the user's attention: a sentence, and the button beside it. */
+export const problems = {
   listedHost: (host: string, blocklists: number) =>
     `${host} is on ${counted(blocklists, 'blocklist')}.`,
   moreListedHosts: (count: number) =>
     `${counted(count, 'more host')} ${count === 1 ? 'is' : 'are'} listed.`,
+  listedAddress: (address: string, blocklists: number, hosts: number, domains: number) =>
+    `${address} is on ${counted(blocklists, 'blocklist')} (${[
+      counted(hosts, 'host'),
+      domains > 0 && counted(domains, 'domain'),
+    ]
+      .filter(Boolean)
+      .join(', ')}).`,
+  startDelisting: 'Start delisting',
   viewListings: 'View listings',
   brokenDomain: (domain: string) => `${domain} has a problem.`,
   viewDomain: 'View fixes',
-  certificate: (host: string, fact: string) => `Certificate of ${host}: ${fact}.`,
+  hostNames: (names: string[]) => {
+    const more = names.length - MAX_NAMES
+    const shown = names.slice(0, MAX_NAMES).join(', ')
+    return more > 0 ? `${shown} and ${numberText(more)} more` : shown
+  },
+  /** The sentence about the hosts that show a certificate. */
+  certificate: ({ state, daysRemaining }: { state: string; daysRemaining: number }) => {
+    const ends = {
+      expired: 'has expired',
+      untrusted: 'isn’t trusted',
+      'not-yet-valid': 'isn’t valid yet',
+    }
+    const fact = ends[state as keyof typeof ends] ?? `expires in ${counted(daysRemaining, 'day')}`
+    return state === 'wrong-host'
+      ? (hosts: string) =>
+          `${hosts} ${hosts.includes(', ') ? 'show' : 'shows'} the certificate of another host.`
+      : (hosts: string) => `The certificate of ${hosts} ${fact}.`
+  },
   moreCertificates: (count: number) =>
     count === 1
       ? '1 more host has a problem with a certificate.'
@@ -50,6 +80,8 @@ export const issues = {
   undeliverableChannel: (target: string) =>
     `Alerts to ${target} can’t be delivered: email isn’t configured.`,
   viewChannels: 'View channels',
+  unverifiedDomains: (count: number) => `${counted(count, 'domain')} aren’t verified.`,
+  viewDomains: 'View domains',
   unverifiedDomain: (domain: string) => `Verify ${domain}: publish its DMARC record.`,
   viewRecord: 'View record',
   heldList: 'The new attack blocklist is on hold: it differs too much from the last one.',
@@ -85,6 +117,11 @@ export const firstSteps = {
       title: 'Receive DMARC reports',
       text: 'See who sends mail as your domain, and when it’s safe to enforce.',
       action: 'Add a domain',
+    },
+    mailTest: {
+      title: 'Test your mail',
+      text: 'Send a mail to a test address, and read why it may land in spam.',
+      action: 'Create a test address',
     },
     monitor: {
       title: 'Monitor a host',

@@ -1,4 +1,4 @@
-import { DomainBox } from '../domains/domain-box.tsx'
+import { CheckField } from '../check/check-field.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { overview as messages } from './messages.ts'
@@ -7,7 +7,7 @@ import { overview as messages } from './messages.ts'
 function Room() {
   return (
     <div style={{ visibility: 'hidden' }}>
-      <DomainBox compact />
+      <CheckField compact />
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { migrationsQuery } from '../migrations/api.ts'
 import { hostsQuery } from '../monitoring/api.ts'
 import { accountQuery } from '../queries.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
-import { NO_HOSTS, type OverviewData } from './issues.ts'
+import { NO_HOSTS, type OverviewData } from './problems.ts'
 import { MAX_CARDS, MAX_HOSTS } from './limits.ts'
 
 /** The modules that have something of this workspace. */
@@ -21,7 +21,7 @@ type Overview = {
   isNew: boolean
   progress: Progress
   /** Errors of single modules, which do not hide the others. */
-  problems: string[]
+  failures: string[]
 }
 
 /** Loads the objects of the account from every module. */
@@ -58,7 +58,7 @@ export function useOverview(): Overview {
         hold,
         candidates,
       ] = all
-      const problems = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
+      const failures = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
       const data = {
         watched: {
           domains: watched.data?.domains ?? [],
@@ -93,7 +93,7 @@ export function useOverview(): Overview {
           migrations: data.migrations.length > 0,
           endpoints: (endpoints.data ?? []).length > 0,
         },
-        problems: [...problems],
+        failures: [...failures],
       }
     },
   })

@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { AttackViews } from '../attacks/attack-views.tsx'
 import {
   abuseMails,
   ABUSE_MAILS_KEY,
@@ -18,7 +17,6 @@ export function Screen() {
   const { data, error } = useQuery(mailSettingsQuery)
   return (
     <Page title={messages.title} lead={messages.lead}>
-      <AttackViews />
       <LoadingOrError there={data} error={error} lines={3}>
         {messages.loading}
       </LoadingOrError>

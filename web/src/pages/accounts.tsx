@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import { administration, accountsQuery } from '../administration/api.ts'
 import { NewAccountForm } from '../administration/new-account.tsx'
 import { ACCOUNT_SORTS, AccountTable } from '../administration/account-table.tsx'
@@ -28,7 +27,6 @@ export function Screen() {
         </Section>
       }
     >
-      <AdministrationNavigation />
       <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import { healthQuery, type Health } from '../administration/api.ts'
 import {
   describeHealth,
@@ -22,7 +21,6 @@ export function Screen() {
   const { data: health, error } = useQuery(healthQuery)
   return (
     <Page wide title={messages.title} rail={health ? <ServiceFacts {...health} /> : null}>
-      <AdministrationNavigation />
       <LoadingOrError there={health} error={error} lines={5}>
         {messages.loading}
       </LoadingOrError>

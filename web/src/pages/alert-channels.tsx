@@ -3,7 +3,6 @@ import { channelsQuery, channelTypesQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channels/channel-card.tsx'
 import { ChannelSuggestions } from '../alerts/channels/channel-suggestions.tsx'
 import { page as messages } from '../alerts/channels/messages.ts'
-import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -26,7 +25,6 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      <AlertsSubNavigation />
       <LoadingOrError there={channels} error={error ?? typesError} lines={3} shape="cards">
         {messages.loading}
       </LoadingOrError>

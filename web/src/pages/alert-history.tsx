@@ -4,6 +4,7 @@ import { AlertList } from '../alerts/alert-item.tsx'
 import { alertsQuery, type AlertFilter } from '../alerts/api.ts'
 import { ALERT_KINDS, list as messages } from '../alerts/messages.ts'
 import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
+import { Button } from '../ui/actions/button.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -46,6 +47,14 @@ export function Screen() {
             />
             <Muted>{messages.count(data.pagination.total)}</Muted>
           </Row>
+          {data.pagination.total === 0 && (
+            <Row>
+              <Muted>{messages.noneOfTopic}</Muted>
+              <Button size="small" onClick={() => go({ kind: undefined, page: undefined })}>
+                {messages.showAll}
+              </Button>
+            </Row>
+          )}
           <AlertList alerts={data.alerts} />
           <PaginationLinks {...data.pagination} onGo={(next) => go({ page: next })} />
         </>

@@ -5,7 +5,6 @@ import { list as messages, preview } from '../alert-rules/messages.ts'
 import { PreviewPanel } from '../alert-rules/preview-panel.tsx'
 import { RuleCard } from '../alert-rules/rule-card.tsx'
 import { RuleForm } from '../alert-rules/rule-form.tsx'
-import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Card, Page, Section, Stack } from '../ui/layout/page.tsx'
@@ -16,7 +15,6 @@ export function Screen() {
   const [created, setCreated] = useState(0)
   return (
     <Page title={messages.title} lead={messages.lead}>
-      <AlertsSubNavigation />
       <LoadingOrError there={rules} error={error} lines={3} shape="cards">
         {messages.loading}
       </LoadingOrError>

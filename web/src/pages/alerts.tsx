@@ -6,25 +6,45 @@ import { incidents as incidentMessages } from '../alerts/incidents/messages.ts'
 import { list as messages } from '../alerts/messages.ts'
 import { MutesSection } from '../alerts/silence/mutes.tsx'
 import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
+import { ProblemList } from '../overview/problem-list.tsx'
+import { problemsTitle, type OverviewData } from '../overview/problems.ts'
+import { useOverview } from '../overview/use-overview.ts'
+import { useProblems } from '../overview/use-problems.ts'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
 import { Muted, Page } from '../ui/layout/page.tsx'
 
 export function Screen() {
   const { data: incidents, error } = useQuery(incidentsQuery)
   const { data: muted, error: mutesError } = useQuery(mutesQuery)
-  // Both at once, so that nothing moves.
-  const isLoaded = incidents !== undefined && muted !== undefined
+  const { data: overview } = useOverview()
+  // All at once, so that nothing moves.
+  const isLoaded = incidents !== undefined && muted !== undefined && overview !== null
   return (
     <Page wide title={messages.title} lead={messages.lead}>
       <AlertsSubNavigation />
       <LoadingOrError there={isLoaded || undefined} error={error ?? mutesError} lines={4}>
         {incidentMessages.loading}
       </LoadingOrError>
-      {isLoaded && incidents.total === 0 && <NoProblems />}
+      {isLoaded && <Problems data={overview} hasAlerts={incidents.total > 0} />}
       {isLoaded && incidents.total > 0 && <IncidentsSection {...incidents} />}
       {isLoaded && <MutesSection mutes={muted} />}
     </Page>
+  )
+}
+
+/** The problems that the overview and the menu count. */
+function Problems({ data, hasAlerts }: { data: OverviewData; hasAlerts: boolean }) {
+  const { problems } = useProblems(data)
+  if (problems.length === 0 && !hasAlerts) return <NoProblems />
+  return (
+    <>
+      <div role="status">
+        <Notice tone={problems.length > 0 ? 'bad' : 'good'}>{problemsTitle(problems)}</Notice>
+      </div>
+      {problems.length > 0 && <ProblemList problems={problems} />}
+    </>
   )
 }
 

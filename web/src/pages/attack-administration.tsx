@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { AppealList } from '../attacks/appeal-list.tsx'
 import { attacks, holdQuery, type Hold } from '../attacks/api.ts'
-import { AttackViews } from '../attacks/attack-views.tsx'
 import { CandidateList } from '../attacks/candidate-list.tsx'
 import { administration as messages, appeals, candidates, ranges } from '../attacks/messages.ts'
 import { OptOutList } from '../attacks/mails/opt-out-list.tsx'
@@ -16,7 +15,6 @@ export function Screen() {
   const { data: account } = useQuery(accountQuery)
   return (
     <Page wide title={messages.title}>
-      <AttackViews />
       {account?.admin ? <Sections /> : <Notice tone="unknown">{messages.denied}</Notice>}
     </Page>
   )

@@ -1,12 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { serviceUrl } from '../base-path.ts'
-import { AttackViews } from '../attacks/attack-views.tsx'
 import { ConnectSecretsForm, type ConnectSecrets } from '../attacks/connect/connect-secrets.tsx'
 import { RECIPES, type Secrets } from '../attacks/connect/recipes.ts'
-import { connect as messages } from '../attacks/messages.ts'
+import { connect as messages, views } from '../attacks/messages.ts'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Card, Page, Stack } from '../ui/layout/page.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
 import { TabContent, Tabs } from '../ui/navigation/tabs.tsx'
 
 export function Screen() {
@@ -21,8 +21,11 @@ export function Screen() {
     key: created?.key ?? messages.keyPlaceholder,
   }
   return (
-    <Page title={messages.title} lead={messages.lead}>
-      <AttackViews />
+    <Page
+      title={messages.title}
+      lead={messages.lead}
+      above={<BackLink to="/attacks/servers">{views.servers}</BackLink>}
+    >
       <Card>
         <ConnectSecretsForm created={created} onCreated={setCreated} />
       </Card>
@@ -42,7 +45,7 @@ export function Screen() {
                 <p>
                   <code>{title}</code>
                 </p>
-                <Snippet what={title} text={text} />
+                <Snippet wraps what={title} text={text} />
               </div>
             ))}
           </Stack>

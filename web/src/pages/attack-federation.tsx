@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { AttackViews } from '../attacks/attack-views.tsx'
 import { peersQuery } from '../attacks/federation/api.ts'
 import { federation as messages } from '../attacks/federation/messages.ts'
 import { NewPeerForm } from '../attacks/federation/new-peer-form.tsx'
@@ -15,7 +14,6 @@ export function Screen() {
   const { data: account } = useQuery(accountQuery)
   return (
     <Page wide title={messages.title} lead={messages.lead}>
-      <AttackViews />
       {account?.admin ? <Federation /> : <Notice tone="unknown">{administration.denied}</Notice>}
     </Page>
   )

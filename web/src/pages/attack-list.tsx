@@ -3,8 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { networkQuery, servicesQuery } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { EXPORT_FORMATS, listUrl } from '../attacks/commands.ts'
-import { list as messages } from '../attacks/messages.ts'
+import { list as messages, views } from '../attacks/messages.ts'
 import { Choice } from '../ui/forms/choice.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
 import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
 import { Page, Row, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
@@ -22,7 +23,11 @@ export function Screen() {
   if (!chosen) return null
   const url = listUrl(chosen.value, service)
   return (
-    <Page title={messages.title} lead={messages.fresh}>
+    <Page
+      title={messages.title}
+      lead={messages.fresh}
+      aside={<ButtonLink to="/attacks/feeds">{views.feeds}</ButtonLink>}
+    >
       <AttackViews />
       {!services && !error && <Loading lines={6}>{messages.loading}</Loading>}
       <Stack>

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { AttackViews } from '../attacks/attack-views.tsx'
 import { relaysQuery, type Relay } from '../attacks/relays/api.ts'
 import { relays as messages } from '../attacks/relays/messages.ts'
 import { RelayCard } from '../attacks/relays/relay-card.tsx'
@@ -12,7 +11,6 @@ export function Screen() {
   const nameOf = (service: string) => data?.find((one) => one.service === service)?.name ?? service
   return (
     <Page title={messages.title} lead={messages.lead}>
-      <AttackViews />
       <LoadingOrError there={data} error={error} lines={6}>
         {messages.loading}
       </LoadingOrError>

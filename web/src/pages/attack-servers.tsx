@@ -4,8 +4,9 @@ import { attacks, reportTokensQuery, type NewReportToken } from '../attacks/api.
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { installCommand, reportCommand, reviewedInstallCommands } from '../attacks/commands.ts'
 import { fleet, keysQuery } from '../attacks/fleet/api.ts'
-import { servers as messages } from '../attacks/messages.ts'
+import { servers as messages, views } from '../attacks/messages.ts'
 import { ServerTable } from '../attacks/server-table.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
@@ -17,7 +18,12 @@ import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   return (
-    <Page wide title={messages.title} lead={messages.lead}>
+    <Page
+      wide
+      title={messages.title}
+      lead={messages.lead}
+      aside={<ButtonLink to="/attacks/connect">{views.connect}</ButtonLink>}
+    >
       <AttackViews />
       <Columns>
         <NewServer />

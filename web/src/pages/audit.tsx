@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
-import { auditQuery } from '../administration/api.ts'
+import { administration, auditQuery } from '../administration/api.ts'
 import { AuditScreen } from '../administration/audit-log.tsx'
 import { audit as messages } from '../administration/messages.ts'
+import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
 
 /** Administrator actions, with user, time and details. */
 export function Screen() {
@@ -13,9 +13,9 @@ export function Screen() {
   return (
     <AuditScreen
       texts={messages}
-      navigation={<AdministrationNavigation />}
       filter={filter}
       result={result}
+      loadPage={(page) => administration.audit({ ...filter, page, limit: CSV_PAGE_ROWS })}
       onGo={(search) => void navigate({ search, replace: true })}
     />
   )

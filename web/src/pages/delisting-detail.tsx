@@ -1,8 +1,10 @@
+import { AddressLink } from '../addresses/address-link.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { delistingQuery, type DelistingWithHistory, type Step } from '../delisting/api.ts'
 import { detail, list } from '../delisting/messages.ts'
-import { StepCard } from '../delisting/step-card.tsx'
+import { CauseAndFix } from '../delisting/cause-and-fix-form.tsx'
+import { StepLine } from '../delisting/step-line.tsx'
 import {
   stepsToForward,
   isFinal,
@@ -66,6 +68,7 @@ function Content({ delisting }: { delisting: DelistingWithHistory }) {
           )}
         </Notice>
       </div>
+      <CauseAndFix of={delisting} />
       <Steps title={detail.needsAction} delisting={delisting} steps={waiting} />
       <Steps title={detail.forProvider} delisting={delisting} steps={forwarded} />
       <Steps title={detail.inProgress} delisting={delisting} steps={open} />
@@ -92,7 +95,7 @@ function Steps({
     <Section title={title}>
       <Stack rows>
         {steps.map((step) => (
-          <StepCard key={step.id} of={delisting} step={step} />
+          <StepLine key={step.id} of={delisting} step={step} />
         ))}
       </Stack>
     </Section>
@@ -105,6 +108,7 @@ function Summary({ delisting }: { delisting: DelistingWithHistory }) {
   return (
     <Facts
       facts={[
+        [detail.address, <AddressLink key="address" address={delisting.ip} />],
         [detail.checked, detail.lists(listsAsked, listsUnknown)],
         [
           detail.reverseDns,

@@ -14,6 +14,7 @@ import { Page, Muted } from '../ui/layout/page.tsx'
 import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
+import { ServerViews } from '../monitoring/server-views.tsx'
 
 export function Screen() {
   const access = useAccess()
@@ -41,6 +42,7 @@ export function Screen() {
         </ButtonLink>
       }
     >
+      <ServerViews />
       <LoadingOrError there={data} error={error} lines={4} shape="table">
         {list.loading}
       </LoadingOrError>

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { digestQuery, digests, previewUrl } from '../digest/api.ts'
 import { DigestForm } from '../digest/digest-form.tsx'
 import { messages } from '../digest/messages.ts'
@@ -16,7 +15,6 @@ export function Screen() {
   const frequency = digest?.frequency === 'daily' ? 'daily' : 'weekly'
   return (
     <Page title={messages.title} lead={messages.lead}>
-      <AlertsSubNavigation />
       <LoadingOrError there={digest} error={error} lines={3} shape="cards">
         {messages.loading}
       </LoadingOrError>

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Fragment } from 'react'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { domainQuery, summaryQuery, type Summary } from '../dmarc/api.ts'
 import { DailyMessages } from '../dmarc/summary/daily-messages.tsx'
@@ -6,14 +7,17 @@ import { DomainPage } from '../dmarc/domains/domain-page.tsx'
 import { mailStats } from '../dmarc/summary/mail-stats.ts'
 import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
 import { readinessTitle, shared, summary as messages } from '../dmarc/messages.ts'
-import { DEFAULT_DAYS, daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { periodQuery, periodSearch, periodWithReports, type Period } from '../dmarc/search.ts'
 import { SenderRates } from '../dmarc/summary/sender-rates.tsx'
 import { SenderTable } from '../dmarc/sources/sender-table.tsx'
 import { SourceTables } from '../dmarc/sources/source-tables.tsx'
-import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
+import { PeriodChoice } from '../dmarc/summary/period-choice.tsx'
+import { Undecided } from '../dmarc/sources/undecided.tsx'
 import { shareText } from '../dmarc/share-text.ts'
 import { READINESS_TONES } from '../dmarc/tones.ts'
-import { utcDayText } from '../ui/text/dates.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { Change } from '../ui/text/change.tsx'
+import { utcDayText, utcLongDayText } from '../ui/text/dates.ts'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Section, Muted } from '../ui/layout/page.tsx'
@@ -23,68 +27,87 @@ import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id' })
-  const { days = DEFAULT_DAYS } = useSearch({ from: '/own/dmarc/$id' })
+  const search = useSearch({ from: '/own/dmarc/$id' })
+  const period = periodSearch(search)
   const navigate = useNavigate({ from: '/dmarc/$id' })
   const { data: summary, error } = useQuery({
-    ...summaryQuery(id, days),
+    ...summaryQuery(id, period),
     placeholderData: keepPreviousData,
   })
+  const go = ({ days, from, to }: Period) =>
+    void navigate({ search: (before) => ({ ...before, days, from, to }), replace: true })
   return (
-    <DomainPage
-      id={id}
-      aside={
-        <DaysChoice
-          days={days}
-          onChange={(to) =>
-            void navigate({ search: (before) => ({ ...before, days: to }), replace: true })
-          }
-        />
-      }
-    >
+    <DomainPage id={id} aside={<PeriodChoice period={period} range={summary} onChange={go} />}>
       <LoadingOrError there={summary} error={error} lines={6}>
         {messages.loading}
       </LoadingOrError>
-      {summary && <Results id={id} days={daysParameter(days)} summary={summary} />}
+      {summary && <Results id={id} period={period} summary={summary} onPeriod={go} />}
     </DomainPage>
   )
 }
 
-function Results({
-  id,
-  days,
-  summary,
-}: {
+type ResultsProps = {
   id: string
-  days: SummaryDays | undefined
+  period: Period
   summary: Summary
-}) {
-  const { readiness, totals } = summary
+  onPeriod: (period: Period) => void
+}
+
+function Results({ id, period, summary, onPeriod }: ResultsProps) {
+  const { readiness, totals, reported } = summary
+  const { queryKey } = summaryQuery(id, period)
+  const isStale = readiness.verdict === 'no-data' && reported !== null
+  const verdict = (
+    <Notice tone={READINESS_TONES[readiness.verdict]}>
+      <strong>{isStale ? messages.noneLately : readinessTitle(readiness)}</strong>
+      <p>{isStale ? messages.newest(utcLongDayText(reported.to)) : readiness.sentence}</p>
+      <Undecided id={id} queryKey={queryKey} senders={readiness.undecided} />
+    </Notice>
+  )
+  if (totals.messages === 0)
+    return (
+      <>
+        <div role="status">
+          {reported ? (
+            <NoMessages period={period} newest={reported.to} onPeriod={onPeriod} />
+          ) : (
+            verdict
+          )}
+        </div>
+        {!reported && <FirstReport id={id} />}
+      </>
+    )
   return (
     <>
-      <div role="status">
-        <Notice tone={READINESS_TONES[readiness.verdict]}>
-          <strong>{readinessTitle(readiness)}</strong>
-          <p>{readiness.sentence}</p>
-        </Notice>
-      </div>
-      {totals.messages === 0 ? (
-        <FirstReport id={id} />
-      ) : (
-        <>
-          <Totals summary={summary} />
-          <DailyMessages id={id} {...summary} />
-          <SenderRates id={id} days={days ?? DEFAULT_DAYS} />
-          <SenderTable
-            id={id}
-            queryKey={summaryQuery(id, days ?? DEFAULT_DAYS).queryKey}
-            senders={summary.senders}
-          />
-          <SourceTables at={{ id, days }} summary={summary} />
-          <Reporters id={id} summary={summary} />
-          <Selectors summary={summary} />
-        </>
-      )}
+      <div role="status">{verdict}</div>
+      <Totals summary={summary} />
+      <DailyMessages id={id} {...summary} />
+      <SenderRates id={id} period={period} />
+      <SenderTable id={id} queryKey={queryKey} senders={summary.senders} />
+      <SourceTables at={{ id, period }} summary={summary} />
+      <Reporters id={id} summary={summary} />
+      <Selectors summary={summary} />
     </>
+  )
+}
+
+/** Reports are stored, but none in the period. */
+function NoMessages({
+  period,
+  newest,
+  onPeriod,
+}: Pick<ResultsProps, 'period' | 'onPeriod'> & { newest: string }) {
+  const isDefault = periodQuery(period)['period'] === '30d'
+  return (
+    <Notice tone="info">
+      <strong>{isDefault ? messages.noneLately : messages.noMessages}</strong>
+      <p>{messages.newest(utcLongDayText(newest))}</p>
+      <p>
+        <Button onClick={() => onPeriod(periodWithReports({ from: newest, to: newest }))}>
+          {messages.showNewest}
+        </Button>
+      </p>
+    </Notice>
   )
 }
 
@@ -104,11 +127,27 @@ function FirstReport({ id }: { id: string }) {
   )
 }
 
-function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summary }) {
+function Totals({ summary }: { summary: Summary }) {
+  const { totals, before, readiness, sourceCount } = summary
+  const [[sent, count] = [shared.messages, ''], ...results] = mailStats(totals)
+  const change = before && (
+    <Change
+      now={totals.messages}
+      before={before.messages}
+      period={messages.periodBefore(utcDayText(before.from), utcDayText(before.to))}
+    />
+  )
   return (
     <Stats
       stats={[
-        ...mailStats(totals),
+        [
+          sent,
+          <Fragment key="messages">
+            {count}
+            {change}
+          </Fragment>,
+        ],
+        ...results,
         [shared.sources, numberText(sourceCount)],
         [shared.reports, numberText(totals.reports)],
         [messages.policy, readiness.published && `p=${readiness.published}`],

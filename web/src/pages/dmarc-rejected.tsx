@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { rejectedFilePath, rejectedQuery, type RejectedItem } from '../dmarc/api.ts'
 import { channels, rejected as messages, shared } from '../dmarc/messages.ts'
+import { MissingDomains } from '../dmarc/reports/missing-domains.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { DownloadLink } from '../ui/actions/button.tsx'
@@ -25,8 +26,9 @@ export function Screen() {
       <LoadingOrError there={data} error={error} lines={5} shape="table">
         {messages.loading}
       </LoadingOrError>
-      {data?.rejected.length === 0 && <Muted>{messages.empty}</Muted>}
-      {data && data.rejected.length > 0 && (
+      {data?.pagination.total === 0 && <Muted>{messages.empty}</Muted>}
+      {data && <MissingDomains rejected={data.rejected} />}
+      {data && data.pagination.total > 0 && (
         <div>
           <RejectedTable rejected={data.rejected} />
           <PaginationLinks

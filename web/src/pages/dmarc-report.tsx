@@ -3,13 +3,14 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { recordsQuery, reportQuery, type Report } from '../dmarc/api.ts'
 import { PeriodText } from '../dmarc/reports/period.tsx'
 import { RecordTable } from '../dmarc/reports/record-table.tsx'
-import { daysParameterSince } from '../dmarc/search.ts'
+import { periodSince } from '../dmarc/search.ts'
 import {
   channels,
   describeReport,
   records as recordMessages,
   report as messages,
   shared,
+  source as sourceMessages,
 } from '../dmarc/messages.ts'
 import { ExactTime } from '../ui/text/date-text.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
@@ -151,11 +152,16 @@ function Records({ report }: { report: Report }) {
               <Link
                 to="/dmarc/$id/sources/$address"
                 params={{ id, address: sourceIp }}
-                search={{ days: daysParameterSince(report.dateRange.begin) }}
+                search={periodSince(report.dateRange.begin)}
               >
                 {sourceIp}
               </Link>
-              <small>{counted(count, shared.message)}</small>
+              <small>
+                {counted(count, shared.message)} ·{' '}
+                <Link to="/addresses/$ip" params={{ ip: sourceIp }}>
+                  {sourceMessages.allAbout}
+                </Link>
+              </small>
             </>
           )}
         />

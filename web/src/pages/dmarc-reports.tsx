@@ -12,11 +12,14 @@ import { FilterField } from '../ui/forms/filter-field.tsx'
 import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
 import { utcDayText } from '../ui/text/dates.ts'
 
+/** Files of many days may be uploaded at once, so that their arrival says nothing. */
+const NEWEST_DAY = '-begin'
+
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/reports' })
   const { sort, page, ...search } = useSearch({ from: '/own/dmarc/$id/reports' })
   const go = useFilter()
-  const filter = { ...search, sort: orderOf(sort, REPORT_SORTS) }
+  const filter = { ...search, sort: orderOf(sort, REPORT_SORTS) ?? NEWEST_DAY }
   const { data, error } = useQuery({
     ...reportsQuery(id, { ...filter, page }),
     placeholderData: keepPreviousData,

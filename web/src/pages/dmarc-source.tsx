@@ -1,3 +1,4 @@
+import { AddressLink } from '../addresses/address-link.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { SourceAdviceList } from '../dmarc/sources/source-advice.tsx'
@@ -12,17 +13,18 @@ import { DailyMessages } from '../dmarc/summary/daily-messages.tsx'
 import { SourceIdentities } from '../dmarc/sources/source-identities.tsx'
 import { mailStats } from '../dmarc/summary/mail-stats.ts'
 import { RelatedSources } from '../dmarc/sources/related-sources.tsx'
-import { daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { periodSearch, type Period } from '../dmarc/search.ts'
 import { SourceRecords } from '../dmarc/sources/source-records.tsx'
-import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
+import { PeriodChoice } from '../dmarc/summary/period-choice.tsx'
 import { describeReverseName, describeNetwork, sourceName } from '../dmarc/sources/source-labels.ts'
 import { ADVICE_TONES } from '../dmarc/tones.ts'
 import { source as messages, sourceGroups } from '../dmarc/messages.ts'
+import { Button } from '../ui/actions/button.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Row, Section } from '../ui/layout/page.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 const FROM = '/own/dmarc/$id/sources/$address'
@@ -30,17 +32,18 @@ const FROM = '/own/dmarc/$id/sources/$address'
 /** One address that sends in the domain's name. */
 export function Screen() {
   const { id, address } = useParams({ from: FROM })
-  const { days = 30, ...filter } = useSearch({ from: FROM })
+  const { days, from, to, ...filter } = useSearch({ from: FROM })
+  const period = periodSearch({ days, from, to })
   const navigate = useNavigate({ from: '/dmarc/$id/sources/$address' })
   const { data: domains } = useQuery(domainsQuery)
   const { data: detail, error } = useQuery({
-    ...sourceQuery(id, address, days),
+    ...sourceQuery(id, address, period),
     placeholderData: keepPreviousData,
   })
   const domain = domains?.find((each) => each.id === id)?.domain ?? messages.unknownDomain
-  const go = (changed: SourceFilter & { days?: SummaryDays | undefined }) =>
+  const go = (changed: SourceFilter, changedPeriod: Period = period) =>
     void navigate({
-      search: (before) => ({ ...before, page: undefined, ...changed }),
+      search: { ...filter, page: undefined, ...changed, ...changedPeriod },
       replace: true,
       resetScroll: false,
     })
@@ -49,7 +52,7 @@ export function Screen() {
       wide
       title={detail?.source ? sourceName(detail.source) : address}
       above={
-        <BackLink to="/dmarc/$id" params={{ id }} search={{ days: daysParameter(days) }}>
+        <BackLink to="/dmarc/$id" params={{ id }} search={period}>
           {messages.of(domain)}
         </BackLink>
       }
@@ -62,20 +65,25 @@ export function Screen() {
             )
           : null
       }
-      aside={<DaysChoice days={days} onChange={(to) => go({ days: to })} />}
+      aside={<PeriodChoice period={period} range={detail} onChange={(chosen) => go({}, chosen)} />}
     >
       <LoadingOrError there={detail} error={error} lines={6}>
         {messages.loading}
       </LoadingOrError>
       {detail && <Verdict advice={detail.advice} />}
+      {detail && !detail.source && days !== 'all' && (
+        <div>
+          <Button onClick={() => go({}, { days: 'all' })}>{messages.showAllDays}</Button>
+        </div>
+      )}
       {detail?.source && (
         <>
           <Stats stats={mailStats(detail.source)} />
           <SourceAdviceList {...detail} />
-          <DailyMessages id={id} days={detail.days} totals={detail.source} />
+          <DailyMessages {...detail} id={id} totals={detail.source} />
           <SourceIdentities identities={detail.identities} />
-          <RelatedSources id={id} days={days} source={detail.source} />
-          <SourceRecords id={id} address={address} days={days} filter={filter} onFilter={go} />
+          <RelatedSources id={id} period={period} source={detail.source} />
+          <SourceRecords id={id} address={address} period={period} filter={filter} onFilter={go} />
         </>
       )}
     </Page>
@@ -97,21 +105,16 @@ function SourceFacts({ source }: { source: Source }) {
   return (
     <Facts
       facts={[
-        [messages.address, sourceIp],
+        [messages.address, <AddressLink key="address" address={sourceIp} />],
         [messages.reverseName, describeReverseName(source)],
         [messages.organisation, reverseConfirmed && organizationalDomain],
         [messages.network, describeNetwork(source)],
         [messages.group, sourceGroups[group].title],
         [
           messages.check,
-          <Row key="check">
-            <Link to="/check" search={{ q: sourceIp }}>
-              {messages.blocklists}
-            </Link>
-            <Link to="/attacks" search={{ ip: sourceIp }}>
-              {messages.attacks}
-            </Link>
-          </Row>,
+          <Link key="check" to="/addresses/$ip" params={{ ip: sourceIp }}>
+            {messages.allAbout}
+          </Link>,
         ],
       ]}
     />

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { tlsReportsQuery, type TlsReport } from '../dmarc/api.ts'
+import { domainQuery, tlsReportsQuery, type TlsReport } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domains/domain-page.tsx'
 import { NoReportAddress } from '../dmarc/domains/record-instructions.tsx'
 import { domainPage, shared, tlsReports as messages } from '../dmarc/messages.ts'
@@ -11,7 +11,6 @@ import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { domainsQuery } from '../dmarc/api.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/tls' })
@@ -26,8 +25,8 @@ export function Screen() {
       <LoadingOrError there={data} error={error} lines={5}>
         {messages.loading}
       </LoadingOrError>
-      {data?.reports.length === 0 && <NoReport id={id} />}
-      {data && data.reports.length > 0 && (
+      {data?.pagination.total === 0 && <NoReport id={id} />}
+      {data && data.pagination.total > 0 && (
         <div>
           <TlsTable reports={data.reports} />
           <PaginationLinks
@@ -41,18 +40,20 @@ export function Screen() {
 }
 
 function NoReport({ id }: { id: string }) {
-  const { data: domains } = useQuery(domainsQuery)
-  const domain = domains?.find((each) => each.id === id)
-  if (domain?.reportEmail === null) return <NoReportAddress />
+  const { data: domain, error } = useQuery(domainQuery(id))
+  if (!domain)
+    return (
+      <LoadingOrError there={domain} error={error} lines={3} slow>
+        {messages.loading}
+      </LoadingOrError>
+    )
+  if (domain.tlsRecord === null) return <NoReportAddress />
   return (
     <Stack>
       <p>
-        {messages.explanation} {messages.publish} <code>{`_smtp._tls.${domain?.domain}`}</code>:
+        {messages.explanation} {messages.publish} <code>{`_smtp._tls.${domain.domain}`}</code>:
       </p>
-      <Snippet
-        what={shared.copyRecord}
-        text={`v=TLSRPTv1; rua=mailto:${domain?.reportEmail ?? ''}`}
-      />
+      <Snippet what={shared.copyRecord} text={domain.tlsRecord} />
     </Stack>
   )
 }

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { guessTarget } from '../check/guess-target.ts'
 import { postCommand } from '../check/curl-commands.ts'
 import { dmarc, domainsQuery } from '../dmarc/api.ts'
 import { DomainTable } from '../dmarc/domains/domain-table.tsx'
@@ -14,6 +15,7 @@ import { Form, TextField } from '../ui/forms/form.tsx'
 import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
+import { DomainViews } from '../domains/domain-views.tsx'
 
 export function Screen() {
   const { data: domains, error } = useQuery(domainsQuery)
@@ -46,6 +48,7 @@ export function Screen() {
         </Row>
       }
     >
+      <DomainViews />
       <LoadingOrError there={domains} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
@@ -76,7 +79,7 @@ function NewDomain() {
   const navigate = useNavigate()
 
   async function register({ domain = '' }: Record<string, string>): Promise<void> {
-    const { id } = await dmarc.register(domain.trim())
+    const { id } = await dmarc.register(guessTarget(domain)?.name ?? domain.trim())
     await queries.invalidateQueries(domainsQuery)
     await navigate({ to: '/dmarc/$id/record', params: { id } })
   }

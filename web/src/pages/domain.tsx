@@ -1,10 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useCallback, useMemo } from 'react'
+import { useCallback, useMemo, useState, type ReactNode } from 'react'
 import { ShareActions } from '../check/share-bar.tsx'
-import type { DomainReport } from '../domains/api.ts'
+import { watchQuery, type DomainCheck, type DomainReport } from '../domains/api.ts'
 import classes from '../domains/checking.module.css'
-import { DomainBox } from '../domains/domain-box.tsx'
 import { DomainHistory } from '../domains/domain-history.tsx'
+import { DomainLinks } from '../domains/domain-links.tsx'
+import { DomainTabs } from '../domains/domain-tabs.tsx'
 import { FixList } from '../domains/fix-list.tsx'
 import { LineList } from '../domains/line-list.tsx'
 import { MailPath } from '../domains/mail-path.tsx'
@@ -23,7 +25,7 @@ import { Loading } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { PrintOnly } from '../ui/layout/print-only.tsx'
-import { Page, Section } from '../ui/layout/page.tsx'
+import { Muted, Page, Section } from '../ui/layout/page.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 
 /** Everything about the mail of a domain: the verdict, the mail path, what to change, and why. */
@@ -44,7 +46,7 @@ export function Screen() {
       }
       wide
     >
-      <DomainBox compact initial={domain} />
+      <Tabs domain={report?.domain ?? domain} />
       {error && !isFetching ? (
         <>
           <Notice tone="unknown">{error.message}</Notice>
@@ -54,28 +56,17 @@ export function Screen() {
         <>
           <Verdict report={report} isChecking={isFetching} done={done} />
           <MailPath check={check} />
+          <WatchedAround domain={report?.domain ?? domain} onChanged={again}>
+            <Fixes check={check} done={done} onPublished={again} printed={plan?.fixes} />
+          </WatchedAround>
           {report && (
             <ShareActions
               results={receipt === null ? [] : [{ check: 'domain', data: { ...report }, receipt }]}
               isChecking={isFetching}
             />
           )}
-          {report && (
-            <div data-unprinted>
-              <WatchPanel domain={report.domain} onWatched={again} />
-            </div>
-          )}
-          {report ? (
-            <FixList report={report} onPublished={again} printed={plan?.fixes} />
-          ) : (
-            <div className={classes.fixes}>
-              <Loading slow shape="cards" lines={3}>
-                {messages.fixesPending}
-              </Loading>
-            </div>
-          )}
           <Section title={lineMessages.title}>
-            <LineList lines={check.lines} plan={plan} />
+            <LineList lines={check.lines} plan={plan} isOwn />
           </Section>
           <div data-unprinted>
             <DomainHistory domain={domain} />
@@ -85,6 +76,68 @@ export function Screen() {
       )}
     </Page>
   )
+}
+
+type FixesProps = {
+  check: DomainCheck
+  done: number
+  onPublished: () => void
+  printed: number | undefined
+}
+
+/** What to publish: the records that are known so far, and in the end everything to fix. */
+function Fixes({ check: { fixes, report }, done, onPublished, printed }: FixesProps) {
+  const { domain } = useParams({ from: '/own/domains/$domain' })
+  if (report) return <FixList report={report} onPublished={onPublished} printed={printed} />
+  return (
+    <div className={classes.fixes}>
+      {fixes !== null && fixes.length > 0 ? (
+        <>
+          <FixList report={{ domain, fixes, lines: [] }} onPublished={onPublished} />
+          <Muted>{messages.stillChecking(LINE_COUNT - done)}</Muted>
+        </>
+      ) : (
+        <Loading slow shape="cards" lines={3}>
+          {messages.fixesPending}
+        </Loading>
+      )}
+    </div>
+  )
+}
+
+type WatchedAroundProps = { domain: string; onChanged: () => void; children: ReactNode }
+
+/** The offer to watch the domain above its fixes; below them what can be done with a watched one. */
+function WatchedAround({ domain, onChanged, children }: WatchedAroundProps) {
+  const { data: watch, isPending } = useQuery(watchQuery(domain))
+  // The panel stays where it is when it is used.
+  const [wasWatched, setWasWatched] = useState<boolean | null>(null)
+  // As high as what follows, so that the list of checks stays below the window.
+  if (isPending) return <div className={classes.fixes} />
+  const isBelow = wasWatched ?? watch?.isWatched ?? false
+  if (wasWatched === null) setWasWatched(isBelow)
+  const panel = (
+    <div data-unprinted>
+      <WatchPanel domain={domain} onWatched={onChanged} />
+    </div>
+  )
+  return (
+    <>
+      {!isBelow && panel}
+      {children}
+      {isBelow && panel}
+      <div data-unprinted>
+        <DomainLinks domain={domain} onReports={onChanged} />
+      </div>
+    </>
+  )
+}
+
+/** The screens of the domain; those about its reports once they are received. */
+function Tabs({ domain }: { domain: string }) {
+  const { data: watch, isPending } = useQuery(watchQuery(domain))
+  const id = isPending ? undefined : (watch?.dmarcDomainId ?? null)
+  return <DomainTabs domain={domain} id={id} />
 }
 
 type VerdictProps = { report: DomainReport | null; isChecking: boolean; done: number }

@@ -7,7 +7,8 @@ import {
   listDomains,
   type DomainPage,
 } from '../domains/api.ts'
-import { DomainBox } from '../domains/domain-box.tsx'
+import { CheckField } from '../check/check-field.tsx'
+import { DomainViews } from '../domains/domain-views.tsx'
 import { DomainGrid } from '../domains/domain-grid.tsx'
 import { DOMAIN_SORTS, DomainTable } from '../domains/domain-table.tsx'
 import { domainPages as messages, importing, list } from '../domains/messages.ts'
@@ -27,7 +28,8 @@ export function Screen() {
   const isEmpty = data?.pagination.total === 0 && filter.q === undefined
   return (
     <Page title={messages.title} lead={messages.lead} wide aside={<WatchSeveral />}>
-      <DomainBox autoFocus />
+      <DomainViews />
+      <CheckField autoFocus />
       <Section title={list.title}>
         <LoadingOrError there={data} error={error} lines={4}>
           {messages.loading}

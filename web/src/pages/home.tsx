@@ -1,28 +1,29 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, type ReactNode } from 'react'
-import { DomainBox } from '../domains/domain-box.tsx'
+import { CheckField } from '../check/check-field.tsx'
 import { DomainsSection } from '../overview/domains-section.tsx'
 import { FirstSteps } from '../overview/first-steps.tsx'
 import { HostsSection } from '../overview/hosts-section.tsx'
 import { InProgress } from '../overview/in-progress.tsx'
-import { IssueList } from '../overview/issue-list.tsx'
-import { findInProgress, findIssues, issuesTitle, type OverviewData } from '../overview/issues.ts'
+import { ProblemList } from '../overview/problem-list.tsx'
+import { findInProgress, problemsTitle, type OverviewData } from '../overview/problems.ts'
 import { overview as messages } from '../overview/messages.ts'
 import { OverviewSkeleton } from '../overview/overview-skeleton.tsx'
 import { RecentActivity } from '../overview/recent-activity.tsx'
+import { useProblems } from '../overview/use-problems.ts'
 import { useOverview, type Progress } from '../overview/use-overview.ts'
 import { accountQuery } from '../queries.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page } from '../ui/layout/page.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
 
-/** Issues first, then the domains and hosts; work in progress and recent activity beside them. */
+/** Problems first, then the domains and hosts; work in progress and recent activity beside them. */
 export function Screen() {
   // Rendered in short steps, between which the browser responds.
-  const { data, isNew, progress, problems } = useDeferredValue(useOverview())
+  const { data, isNew, progress, failures: errors } = useDeferredValue(useOverview())
   if (!data) return <OverviewSkeleton />
-  const failures = problems.map((problem) => (
-    <Notice key={problem} tone="unknown">
-      {problem}
+  const failures = errors.map((error) => (
+    <Notice key={error} tone="unknown">
+      {error}
     </Notice>
   ))
   return isNew ? (
@@ -36,25 +37,25 @@ export function Screen() {
 
 type PartProps = { progress: Progress; children: ReactNode }
 
-/** A new account has no issues yet. */
+/** A new account has no problems yet. */
 function Welcome({ progress, children }: PartProps) {
   const { data: account } = useQuery(accountQuery)
   return (
     <Page wide title={messages.greeting(account?.name)}>
       {children}
-      <DomainBox />
+      <CheckField />
       <FirstSteps isNew progress={progress} />
     </Page>
   )
 }
 
 function Overview({ data, progress, children }: PartProps & { data: OverviewData }) {
-  const issues = findIssues(data)
+  const { problems, setup, administration } = useProblems(data)
   return (
     <Page
       wide
-      title={issuesTitle(issues)}
-      aside={<DomainBox compact />}
+      title={problemsTitle(problems)}
+      aside={<CheckField compact />}
       rail={
         <>
           <InProgress {...findInProgress(data)} />
@@ -64,7 +65,17 @@ function Overview({ data, progress, children }: PartProps & { data: OverviewData
       }
     >
       {children}
-      {issues.length > 0 && <IssueList issues={issues} />}
+      {problems.length > 0 && <ProblemList problems={problems} />}
+      {administration.length > 0 && (
+        <Section title={messages.administration}>
+          <ProblemList problems={administration} />
+        </Section>
+      )}
+      {setup.length > 0 && (
+        <Section title={messages.setup}>
+          <ProblemList problems={setup} />
+        </Section>
+      )}
       <DomainsSection {...data.watched} />
       <HostsSection {...data.hosts} />
     </Page>

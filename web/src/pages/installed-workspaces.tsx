@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import {
   administration,
   installedWorkspacesQuery,
@@ -32,7 +31,6 @@ export function Screen() {
   })
   return (
     <Page wide title={messages.title}>
-      <AdministrationNavigation />
       <LoadingOrError there={data} error={error} lines={4}>
         {messages.loading}
       </LoadingOrError>

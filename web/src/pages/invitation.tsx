@@ -1,17 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useLocation } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { fields as accountFields } from '../account/messages.ts'
+import { checkNewAccount } from '../account/new-account-fields.tsx'
 import { SignUpForm } from '../account/sign-up-form.tsx'
 import { api, type Account } from '../api.ts'
 import { accountQuery, serviceQuery } from '../queries.ts'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Form } from '../ui/forms/form.tsx'
+import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Card, Muted, Page, Stack } from '../ui/layout/page.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
+import { chooseWorkspace } from '../workspace-choice.ts'
 import { workspaces, type InvitationPreview } from '../workspaces/api.ts'
 import { useSwitchWorkspace } from '../workspaces/use-switch-workspace.ts'
 import { invitation as messages } from '../workspaces/messages.ts'
@@ -77,7 +80,7 @@ function Offer({ token, preview }: { token: string; preview: InvitationPreview }
         {account ? (
           <Accept token={token} preview={preview} account={account} />
         ) : (
-          account === null && <SignInFirst />
+          account === null && <SignInFirst token={token} email={preview.email} />
         )}
       </Card>
       <p>
@@ -120,6 +123,40 @@ function Accept({ token, preview: { email }, account }: AcceptProps) {
   )
 }
 
+/** Creates the account of the invited address: its name and password, and the rest is known. */
+function InvitedAccount({ token, email }: SignInFirstProps & { email: string }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+
+  async function signUp({ name = '', password = '' }: Record<string, string>): Promise<void> {
+    const person = { token, name: name.trim(), password }
+    const { workspaceId } = await workspaces.signUpByInvitation(person)
+    chooseWorkspace(workspaceId)
+    sessionStorage.removeItem(TOKEN)
+    // Everything cached so far belongs to the signed-out state.
+    queries.clear()
+    await navigate({ to: '/home', replace: true })
+  }
+
+  return (
+    <Form
+      onSubmit={signUp}
+      check={(values) => checkNewAccount({ ...values, email })}
+      submit={messages.createAccount}
+    >
+      <p>{messages.newAccount(email)}</p>
+      <TextField name="name" label={messages.name} autoComplete="name" maxLength={200} autoFocus />
+      <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+      <PasswordField
+        name="password"
+        label={accountFields.password}
+        hint={accountFields.passwordHint}
+        autoComplete="new-password"
+      />
+    </Form>
+  )
+}
+
 function UseOtherAccount() {
   const queries = useQueryClient()
 
@@ -137,9 +174,25 @@ function UseOtherAccount() {
   )
 }
 
-function SignInFirst() {
+type SignInFirstProps = { token: string; email: string | null }
+
+/** Creates the account of the invited address here, or leads to the sign-in. */
+function SignInFirst({ token, email }: SignInFirstProps) {
   const { data: service } = useQuery(serviceQuery)
-  const canSignUp = service?.signup && service.passwordSignIn
+  if (!service) return <Loading lines={3}>{messages.loading}</Loading>
+  const canSignUp = service.signup && service.passwordSignIn
+  if (email !== null && service.passwordSignIn)
+    return (
+      <Stack>
+        <InvitedAccount token={token} email={email} />
+        <p>
+          {messages.haveAccount}{' '}
+          <Link to="/sign-in" search={{ next: '/invitation' }}>
+            {messages.signIn}
+          </Link>
+        </p>
+      </Stack>
+    )
   return (
     <Stack>
       <p>{messages.signInFirst}</p>

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import { mailClientsQuery } from '../mail-providers/api.ts'
 import { ClientCard } from '../mail-providers/client-card.tsx'
 import { page as messages } from '../mail-providers/messages.ts'
@@ -11,7 +10,7 @@ import { Muted, Page, Section } from '../ui/layout/page.tsx'
 export function Screen() {
   const { data, error } = useQuery(mailClientsQuery)
   return (
-    <Page title={messages.title} above={<AdministrationNavigation />} lead={messages.lead}>
+    <Page title={messages.title} lead={messages.lead}>
       <LoadingOrError there={data} error={error} lines={6}>
         {messages.loading}
       </LoadingOrError>

@@ -10,7 +10,7 @@ import {
   type BatchProofs,
 } from '../migrations/proof/api.ts'
 import { proof as messages } from '../migrations/proof/messages.ts'
-import { Sums, toneOfVerdict, Verdict, VerifySection } from '../migrations/proof/proof-parts.tsx'
+import { Sums, resultOf, Verdict, VerifySection } from '../migrations/proof/proof-parts.tsx'
 import { RequestForm, type Level } from '../migrations/proof/request-form.tsx'
 import { DownloadLink } from '../ui/actions/button.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -76,7 +76,7 @@ function Content({ id, found, isFinished }: ContentProps) {
         </Section>
       ) : (
         <>
-          {waiting === 0 && <Verdict verdict={proof.verdict} />}
+          {waiting === 0 && <Verdict proof={proof} />}
           <Row>
             <DownloadLink href={batchProofFilePath(id)} name={`proof-batch-${id}.jsonl`}>
               {messages.download}
@@ -122,6 +122,10 @@ function Mailboxes({ mailboxes }: Pick<BatchProof, 'mailboxes'>) {
   )
 }
 
+function Result({ tone, word }: ReturnType<typeof resultOf>) {
+  return <Status tone={tone}>{word}</Status>
+}
+
 function MailboxRow({ mailbox }: { mailbox: BatchProof['mailboxes'][number] }) {
   const { source, migration, problem, verdict, totals, missing } = mailbox
   const reasons = missing.map(({ reason, messages: count }) => `${count} ${reasonText(reason)}`)
@@ -137,10 +141,10 @@ function MailboxRow({ mailbox }: { mailbox: BatchProof['mailboxes'][number] }) {
         )}
       </th>
       <td>
-        {problem === null ? (
-          <Status tone={toneOfVerdict[verdict]}>{messages.results[verdict]}</Status>
+        {problem === null && totals ? (
+          <Result {...resultOf({ verdict, totals })} />
         ) : (
-          <Status tone="unknown">{problem}</Status>
+          <Status tone="unknown">{problem ?? ''}</Status>
         )}
         {reasons.length > 0 && <small>{reasons.join(', ')}</small>}
       </td>

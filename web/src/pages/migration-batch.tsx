@@ -6,7 +6,7 @@ import classes from '../migrations/batches/batches.module.css'
 import { MailboxTable } from '../migrations/batches/mailbox-table.tsx'
 import { batch as messages } from '../migrations/batches/messages.ts'
 import { BatchOwnerLinks } from '../migrations/batches/owner-links.tsx'
-import { countInSync, toneOfStatus } from '../migrations/batches/status.ts'
+import { countInSync, toneOf } from '../migrations/batches/status.ts'
 import { BatchSync } from '../migrations/sync/batch-sync.tsx'
 import { CutoverSection } from '../migrations/cutover/cutover-section.tsx'
 import { proof as proofMessages } from '../migrations/proof/messages.ts'
@@ -73,15 +73,15 @@ export function Screen() {
 
 /** The verdict first, then the sums and rates. */
 function Headline({ batch }: { batch: Batch }) {
-  const { counts, mailboxes, status, messagesDone, messagesTotal, bytesDone, bytesTotal } = batch
+  const { mailboxes, status, messagesDone, messagesTotal, bytesDone, bytesTotal } = batch
   const { messagesPerSecond, bytesPerSecond, etaSeconds } = batch
   const done = countInSync(batch)
   const isRunning = status === 'running'
   return (
     <>
       <div role="status" aria-live={isRunning ? 'off' : 'polite'}>
-        <Notice tone={toneOfStatus(status)}>
-          <strong>{messages.verdict(counts, mailboxes, status)}</strong>
+        <Notice tone={toneOf(batch)}>
+          <strong>{messages.verdict(batch)}</strong>
         </Notice>
       </div>
       <ProgressBar
@@ -89,12 +89,12 @@ function Headline({ batch }: { batch: Batch }) {
         label={messages.stats.mailboxes}
         done={done}
         total={mailboxes}
-        tone={isRunning ? undefined : toneOfStatus(status)}
+        tone={isRunning ? undefined : toneOf(batch)}
       />
       <Stats
         stats={[
           [messages.stats.mailboxes, messages.of(numberText(done), numberText(mailboxes))],
-          [messages.stats.active, isRunning && numberText(counts['syncing'] ?? 0)],
+          [messages.stats.active, isRunning && numberText(batch.counts['syncing'] ?? 0)],
           [
             messages.stats.messages,
             messagesTotal > 0 && messages.of(numberText(messagesDone), numberText(messagesTotal)),

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { batchesQuery, type ListedBatch } from '../migrations/batches/api.ts'
 import { list as messages, statuses } from '../migrations/batches/messages.ts'
-import { countInSync, toneOfStatus } from '../migrations/batches/status.ts'
+import { countInSync, toneOf } from '../migrations/batches/status.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -60,7 +60,7 @@ export function Screen() {
 }
 
 function BatchRow({ batch }: { batch: ListedBatch }) {
-  const { id, name, status, mailboxes, counts, createdAt } = batch
+  const { id, name, status, mailboxes, counts, createdAt, emptyMailboxes } = batch
   const done = countInSync(batch)
   const failed = counts['needs_attention'] ?? 0
   return (
@@ -75,11 +75,12 @@ function BatchRow({ batch }: { batch: ListedBatch }) {
         <ProgressBar label={messages.progressOf(name)} done={done} total={mailboxes} />
         <small>
           {messages.inSync(done, mailboxes)}
+          {messages.emptyOf(emptyMailboxes, done)}
           {failed > 0 && `, ${messages.attention(failed)}`}
         </small>
       </td>
       <td>
-        <Status tone={toneOfStatus(status)}>{statuses[status]}</Status>
+        <Status tone={toneOf(batch)}>{statuses[status]}</Status>
       </td>
       <td>
         <Muted>

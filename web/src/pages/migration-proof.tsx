@@ -77,7 +77,7 @@ function Content({ migration, found }: ContentProps) {
       )}
       {proof !== null && (
         <>
-          <Verdict verdict={proof.verdict} />
+          <Verdict proof={proof} />
           <Row>
             <DownloadLink href={proofFilePath(id)} name={`proof-${id}.jsonl`}>
               {messages.download}
@@ -135,6 +135,7 @@ function Request({ migration, found: { needsPasswords } }: ContentProps) {
   }
   return (
     <RequestForm onRequest={request} check={needsPasswords ? missing : undefined}>
+      {needsPasswords && <Muted>{messages.passwordsDeleted}</Muted>}
       {needsPasswords && (
         <FieldRow>
           <SecretField

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { MuteButton } from '../alerts/silence/mutes.tsx'
 import { HOSTS_KEY, hostQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
 import { describeDayStrip } from '../monitoring/day-strip.ts'
 import { CHANGES, HistorySection } from '../monitoring/history.tsx'
-import { ListingTable } from '../monitoring/listing-table.tsx'
+import { DelistingActions, ListingTable } from '../monitoring/listing-table.tsx'
 import {
   availabilityText,
   days as dayMessages,
@@ -21,6 +21,7 @@ import { Addresses, Certificates, Records } from '../monitoring/host-details.tsx
 import { deleteWithUndo } from '../deletions.ts'
 import { utcDayText } from '../ui/text/dates.ts'
 import { Ago } from '../ui/text/ago.tsx'
+import { domainsQuery } from '../domains/api.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { DayStrip } from '../ui/charts/day-strip.tsx'
@@ -120,7 +121,7 @@ function HostSections({ host }: { host: HostDetail }) {
     <>
       <Summary host={host} />
       {listings.length > 0 && (
-        <Section title={messages.listings}>
+        <Section title={messages.listings} aside={<DelistingActions listings={listings} />}>
           <ListingTable host={host} />
         </Section>
       )}
@@ -142,6 +143,8 @@ function HostSections({ host }: { host: HostDetail }) {
 
 /** The last check of the host: when, from how many lists, and of which addresses. */
 function About({ host }: { host: HostDetail }) {
+  const { data: list } = useQuery(domainsQuery({ q: host.host }))
+  const domain = list?.domains.find(({ hosts }) => hosts.some(({ id }) => id === host.id))?.domain
   const { totalChecked, unknownCount, lastCheckAt, nextCheckAt, addresses } = host
   return (
     <>
@@ -152,6 +155,14 @@ function About({ host }: { host: HostDetail }) {
             [messages.stats.nextCheck, lastCheckAt && <DueTime key="next" at={nextCheckAt} />],
             [messages.stats.results, totalChecked > 0 && numberText(totalChecked)],
             [messages.stats.unknown, unknownCount > 0 && numberText(unknownCount)],
+            [
+              messages.stats.domain,
+              domain && (
+                <Link key="domain" to="/domains/$domain" params={{ domain }}>
+                  {domain}
+                </Link>
+              ),
+            ],
           ]}
         />
       </Section>

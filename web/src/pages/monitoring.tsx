@@ -1,3 +1,4 @@
+import { guessTarget } from '../check/guess-target.ts'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -25,6 +26,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { useAccess } from '../workspaces/roles.ts'
+import { ServerViews } from '../monitoring/server-views.tsx'
 
 export function Screen() {
   const filter = useHostFilter()
@@ -43,6 +45,7 @@ export function Screen() {
         </Row>
       }
     >
+      <ServerViews />
       <LoadingOrError there={data} error={error} lines={4} shape="table">
         {messages.loading}
       </LoadingOrError>
@@ -82,7 +85,10 @@ function NewHost() {
   const [added, setAdded] = useState(0)
 
   async function add({ host = '', label = '' }: Record<string, string>): Promise<void> {
-    await monitoring.add({ host: host.trim(), label: label.trim() })
+    await monitoring.add({
+      host: guessTarget(host)?.name ?? host.trim(),
+      label: label.trim(),
+    })
     await queries.invalidateQueries({ queryKey: HOSTS_KEY })
     setAdded(added + 1)
   }

@@ -55,6 +55,7 @@ export function Screen() {
       lead={messages.lead}
     >
       <Form
+        guarded
         {...access}
         onSubmit={create}
         submit={messages.submit}

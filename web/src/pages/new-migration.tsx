@@ -11,6 +11,7 @@ import { Review } from '../migrations/new/review.tsx'
 import { isAllMail } from '../migrations/status.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button } from '../ui/actions/button.tsx'
+import { LeaveGuard } from '../ui/forms/leave-guard.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
 import { Steps } from '../ui/navigation/steps.tsx'
@@ -26,6 +27,9 @@ type Draft = {
 }
 
 const NOTHING: Draft = { source: null, found: null, chosen: new Set(), destination: null }
+
+/** The page of a migration, where the wizard ends. */
+const MIGRATION = /\/migrations\/[\da-f]{8}-[\da-f-]{27}$/
 
 const NO_FOLDERS: Folders = {
   folders: [],
@@ -70,6 +74,7 @@ export function Screen() {
       above={<BackLink to="/migrations">{texts.back}</BackLink>}
       lead={list && <MonthNote month={list.month} />}
     >
+      <LeaveGuard isNeeded={(to) => source !== null && !MIGRATION.test(to)} />
       {!list && !error && <Loading lines={3}>{texts.loading}</Loading>}
       {list && <MonthSpent month={list.month} />}
       <Steps

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { AttackViews } from '../attacks/attack-views.tsx'
 import { feedsQuery, type PublicFeed } from '../attacks/feeds/api.ts'
 import { ExportSection } from '../attacks/feeds/export-section.tsx'
 import { FeedCard } from '../attacks/feeds/feed-card.tsx'
 import { feeds as messages } from '../attacks/feeds/messages.ts'
+import { views } from '../attacks/messages.ts'
 import { accountQuery } from '../queries.ts'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Muted, Page, Section, Stack } from '../ui/layout/page.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
@@ -17,8 +18,11 @@ export function Screen() {
   const enabled = data?.filter((feed) => feed.enabled) ?? []
   const others = data?.filter((feed) => !feed.enabled) ?? []
   return (
-    <Page title={messages.title} lead={messages.lead}>
-      <AttackViews />
+    <Page
+      title={messages.title}
+      lead={messages.lead}
+      above={<BackLink to="/attacks/list">{views.list}</BackLink>}
+    >
       <LoadingOrError there={data} error={error} lines={6}>
         {messages.loading}
       </LoadingOrError>

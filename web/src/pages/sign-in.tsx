@@ -3,6 +3,8 @@ import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { inService } from '../base-path.ts'
 import { CodeForm } from '../account/sign-in/code-form.tsx'
+import { DemoEntry } from '../account/sign-in/demo-entry.tsx'
+import { isDemo } from '../frame/demo-banner.tsx'
 import { CredentialsForm } from '../account/sign-in/credentials-form.tsx'
 import { goToOidc, OtherMethods } from '../account/sign-in/other-methods.tsx'
 import { serviceQuery } from '../queries.ts'
@@ -30,6 +32,14 @@ export function Screen() {
       <Page title={messages.codeTitle} narrow>
         <Card>
           <CodeForm onDone={enter} onStartAgain={() => setNeedsCode(false)} />
+        </Card>
+      </Page>
+    )
+  if (isDemo)
+    return (
+      <Page title={messages.title} narrow>
+        <Card>
+          <DemoEntry next={next} />
         </Card>
       </Page>
     )

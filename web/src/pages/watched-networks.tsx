@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { AttackViews } from '../attacks/attack-views.tsx'
 import {
   networks,
   watchedQuery,
@@ -17,12 +16,13 @@ import { List, ListItem } from '../ui/lists/list.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 import { NetworkForm } from '../attacks/network-form.tsx'
+import { ServerViews } from '../monitoring/server-views.tsx'
 
 export function Screen() {
   const { data, error } = useQuery(watchedQuery)
   return (
     <Page title={messages.title} lead={messages.lead}>
-      <AttackViews />
+      <ServerViews />
       <LoadingOrError there={data} error={error} lines={3}>
         {messages.loading}
       </LoadingOrError>

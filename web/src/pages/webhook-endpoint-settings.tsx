@@ -1,36 +1,27 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Form } from '../ui/forms/form.tsx'
-import { Columns, SectionList, Page, Section } from '../ui/layout/page.tsx'
+import { Columns, SectionList, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
 import { ResponseSecret } from '../webhooks/response-secret.tsx'
 import { AlertFields, ResponseFields, SignatureFields } from '../webhooks/settings-fields.tsx'
 import { parseSettings, validateSettings } from '../webhooks/endpoint-settings.ts'
+import { EndpointPage } from '../webhooks/endpoint-page.tsx'
 import { settings } from '../webhooks/messages.ts'
 import { useAccess } from '../workspaces/roles.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/hooks/$id/settings' })
   const { data: endpoint, error } = useQuery(endpointQuery(id))
-  const name = endpoint ? endpoint.label || endpoint.token : settings.unnamed
   return (
-    <Page
-      wide
-      title={settings.title(name)}
-      above={
-        <BackLink to="/hooks/$id" params={{ id }}>
-          {name}
-        </BackLink>
-      }
-    >
+    <EndpointPage id={id} title={settings.title} wide>
       <LoadingOrError there={endpoint} error={error} lines={6} shape="form">
         {settings.loading}
       </LoadingOrError>
       {endpoint && <Settings endpoint={endpoint} />}
-    </Page>
+    </EndpointPage>
   )
 }
 

@@ -8,6 +8,8 @@ import { FeatureList } from '../ui/brand/feature-list.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Section, Muted } from '../ui/layout/page.tsx'
 import { signIn } from '../account/messages.ts'
+import { DemoEntry } from '../account/sign-in/demo-entry.tsx'
+import { isDemo } from '../frame/demo-banner.tsx'
 import { frame, welcome as messages } from '../frame/messages.ts'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
 
@@ -43,6 +45,7 @@ export function Screen() {
 function EntryPoint() {
   const { data: service, error } = useQuery(serviceQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
+  if (isDemo) return <DemoEntry />
   if (!service?.setupNeeded) {
     return (
       <Row>

@@ -1,14 +1,15 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { AuditScreen } from '../administration/audit-log.tsx'
 import { accountQuery } from '../queries.ts'
 import { workspaceAuditQuery } from '../workspaces/api.ts'
 import { audit as messages } from '../workspaces/messages.ts'
-import { WorkspaceNavigation } from '../workspaces/workspace-navigation.tsx'
+import { CSV_PAGE_ROWS } from '../ui/lists/paged.ts'
 
 /** Changes in the workspace, with user, token, time and details. */
 export function Screen() {
   const filter = useSearch({ from: '/own/workspace/audit' })
+  const queries = useQueryClient()
   const navigate = useNavigate({ from: '/workspace/audit' })
   const { data: account } = useQuery(accountQuery)
   const workspaceId = account?.workspace.id ?? ''
@@ -20,9 +21,13 @@ export function Screen() {
   return (
     <AuditScreen
       texts={messages}
-      navigation={<WorkspaceNavigation />}
       filter={filter}
       result={result}
+      loadPage={(page) =>
+        queries.fetchQuery(
+          workspaceAuditQuery(workspaceId, { ...filter, page, limit: CSV_PAGE_ROWS }),
+        )
+      }
       onGo={(search) => void navigate({ search, replace: true })}
     />
   )

@@ -16,7 +16,6 @@ import {
   type IssuedInvitation,
 } from '../workspaces/api.ts'
 import { ROLES, useAccess, useHasRole, type Role } from '../workspaces/roles.ts'
-import { WorkspaceNavigation } from '../workspaces/workspace-navigation.tsx'
 import { invitations as messages, roles } from '../workspaces/messages.ts'
 
 /** Invites people by email or link, and shows the invitations that are open. */
@@ -26,7 +25,6 @@ export function Screen() {
   const workspaceId = account?.workspace.id ?? ''
   return (
     <Page wide title={messages.title}>
-      <WorkspaceNavigation />
       <Columns>
         {' '}
         <Section title={messages.createSection}>

@@ -13,7 +13,6 @@ import { updateOptimistically } from '../optimistic-update.ts'
 import { membersQuery, workspaces, type Member } from '../workspaces/api.ts'
 import { isAtLeast, ROLES, useAccess, useHasRole, type Role } from '../workspaces/roles.ts'
 import { TransferOwnership } from '../workspaces/transfer-ownership.tsx'
-import { WorkspaceNavigation } from '../workspaces/workspace-navigation.tsx'
 import { members as messages, roles } from '../workspaces/messages.ts'
 
 export function Screen() {
@@ -35,7 +34,6 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      <WorkspaceNavigation />
       <LoadingOrError there={members} error={error} lines={3}>
         {messages.loading}
       </LoadingOrError>

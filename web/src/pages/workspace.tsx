@@ -14,7 +14,6 @@ import { membersQuery, workspaces, workspacesQuery, type Workspace } from '../wo
 import { DeletedWorkspaces } from '../workspaces/deleted-workspaces.tsx'
 import { isAtLeast, useAccess } from '../workspaces/roles.ts'
 import { useSwitchWorkspace } from '../workspaces/use-switch-workspace.ts'
-import { WorkspaceNavigation } from '../workspaces/workspace-navigation.tsx'
 import { roles, settings as messages } from '../workspaces/messages.ts'
 
 /** The name of the workspace, how to leave or delete it, and how to create another one. */
@@ -26,7 +25,6 @@ export function Screen() {
       title={messages.title}
       rail={current ? <About workspace={current} /> : error ? undefined : null}
     >
-      <WorkspaceNavigation />
       <LoadingOrError there={all} error={error} lines={4}>
         {messages.loading}
       </LoadingOrError>

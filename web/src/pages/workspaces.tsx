@@ -8,13 +8,13 @@ import { List, ListItem } from '../ui/lists/list.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { workspacesQuery, type Workspace } from '../workspaces/api.ts'
 import { useSwitchWorkspace } from '../workspaces/use-switch-workspace.ts'
-import { workspaceIssuesQuery } from '../workspaces/workspace-issues.ts'
+import { problemCountQuery } from '../workspaces/problem-count.ts'
 import { overview as messages, switcher } from '../workspaces/messages.ts'
 
-/** Workspaces whose issues are loaded at a time. */
+/** Workspaces whose problems are loaded at a time. */
 const PAGE_ROWS = 10
 
-/** The open issues of all workspaces of the account. */
+/** The open problems of all workspaces of the account. */
 export function Screen() {
   const { data: all, error } = useQuery(workspacesQuery)
   const [rows, setRows] = useState(PAGE_ROWS)
@@ -54,15 +54,15 @@ function WorkspaceItem({ workspace }: { workspace: Workspace }) {
         )
       }
     >
-      <Issues workspaceId={id} />
+      <Problems workspaceId={id} />
       <div>{switcher.details(role, plan)}</div>
     </ListItem>
   )
 }
 
-function Issues({ workspaceId }: { workspaceId: string }) {
-  const { data: count, error } = useQuery(workspaceIssuesQuery(workspaceId))
+function Problems({ workspaceId }: { workspaceId: string }) {
+  const { data: count, error } = useQuery(problemCountQuery(workspaceId))
   if (error) return <Status tone="unknown">{messages.failed}</Status>
   if (count === undefined) return <Muted>{messages.checking}</Muted>
-  return <Status tone={count === 0 ? 'good' : 'warn'}>{messages.issues(count)}</Status>
+  return <Status tone={count === 0 ? 'good' : 'warn'}>{messages.problems(count)}</Status>
 }

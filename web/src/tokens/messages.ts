@@ -22,6 +22,7 @@ export const scopes = {
 export const form = {
   name: 'Token name',
   namePlaceholder: 'monitoring',
+  missingName: 'Name it after the program that uses it.',
   preset: 'Access',
   presets: {
     all: 'Everything that I can do',

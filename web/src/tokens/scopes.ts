@@ -8,7 +8,7 @@ export type Module = Exclude<Scope extends `${infer Name}:${string}` ? Name : ne
 export const MODULES = Object.keys(messages.modules) as Module[]
 
 /** The presets of the form; `module` lets the user choose one. */
-export const PRESETS = ['all', 'read', 'module', 'custom'] as const
+export const PRESETS = ['read', 'module', 'custom', 'all'] as const
 export type Preset = (typeof PRESETS)[number]
 
 export type ScopeFields = Record<string, string>

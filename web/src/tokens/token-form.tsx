@@ -9,7 +9,7 @@ const EXPIRIES = ['30', '90', '365', 'never'] as const
 
 /** The form of a new token: its name, what it may do, and for how long. */
 export function TokenForm({ onCreate }: { onCreate: (token: WantedToken) => Promise<void> }) {
-  const [preset, setPreset] = useState<Preset>('all')
+  const [preset, setPreset] = useState<Preset>('read')
   const moduleChoices = MODULES.map((value) => ({ value, label: scopeMessages.modules[value] }))
 
   async function create(values: Record<string, string>): Promise<void> {
@@ -23,7 +23,7 @@ export function TokenForm({ onCreate }: { onCreate: (token: WantedToken) => Prom
   }
 
   return (
-    <Form onSubmit={create} check={missingModules} submit={messages.create}>
+    <Form onSubmit={create} check={findProblems} submit={messages.create}>
       <FieldRow>
         <TextField
           name="label"
@@ -81,6 +81,9 @@ function RightField({ name, label, isOptional = false }: RightFieldProps) {
   )
 }
 
-function missingModules(values: Record<string, string>): Record<string, string> {
-  return scopesOf(values)?.length === 0 ? { [accessField('checks')]: messages.chooseModule } : {}
+function findProblems(values: Record<string, string>): Record<string, string> {
+  return {
+    ...(values['label']?.trim() ? {} : { label: messages.missingName }),
+    ...(scopesOf(values)?.length === 0 && { [accessField('checks')]: messages.chooseModule }),
+  }
 }

@@ -5,13 +5,28 @@ export const messages = {
   brand: 'Portreeve',
   loadingScreen: 'Loading…',
   toast: { close: 'Close' },
+  change: {
+    short: (sign: string, percent: number) => (percent === 0 ? sign : `${sign} ${percent}%`),
+    text: (percent: number, period: string) =>
+      percent === 0
+        ? `as many as in ${period}`
+        : `${Math.abs(percent)}% ${percent > 0 ? 'more' : 'less'} than in ${period}`,
+  },
   confirm: { cancel: 'Cancel' },
+  leave: {
+    title: 'Leave without saving?',
+    text: 'What you typed here is lost.',
+    stay: 'Stay',
+    leave: 'Leave',
+  },
   copy: { copy: 'Copy', copied: 'Copied', announcement: 'Copied.' },
   pagination: {
     label: 'Pages',
     previous: 'Previous',
     next: 'Next',
     position: (page: number, totalPages: number) => `Page ${page} of ${totalPages}`,
+    behindLast: (page: number) => `There is no page ${page}.`,
+    last: 'Show the last page',
   },
   table: {
     actions: 'Actions for the selection',
@@ -56,12 +71,18 @@ export const messages = {
     hint: 'Use the arrow keys to move between points, Enter to open one, Escape to close.',
     table: 'Show as table',
     value: (name: string, value: string) => `${name} ${value}`,
+    dayTotal: (day: string, total: number) => `${day} · ${numberText(total)}`,
+    part: (count: number, total: number) =>
+      `${numberText(count)} (${Math.round((count / total) * 1_000) / 10}%)`,
   },
   time: {
     justNow: 'just now',
     minutesAgo: (minutes: number) => `${minutes} min ago`,
     now: 'now',
     inMinutes: (minutes: number) => `in ${minutes} min`,
+    inHours: (hours: number, minutes: number) =>
+      minutes === 0 ? `in ${hours} h` : `in ${hours} h ${minutes} min`,
+    inDays: (days: number) => `in ${days} days`,
     withinLastHour: 'within the last hour',
     hourAgo: '1 hour ago',
     hoursAgo: (hours: number) => `${hours} hours ago`,

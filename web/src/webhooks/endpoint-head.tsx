@@ -18,7 +18,8 @@ import { useAccess } from '../workspaces/roles.ts'
 
 /** The URL, the response, and whether the screen is live. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
-  const { id, url, responseStatus, responseType, timeout, signature } = endpoint
+  const { id, responseStatus, responseType, timeout, signature } = endpoint
+  const url = endpoint.namedUrl ?? endpoint.url
   const link = useStreamState()
   return (
     <div className={classes.address}>
@@ -63,6 +64,12 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         {messages.clearText(label || token)}
       </ConfirmButton>
       <MuteButton size="small" object={`/hooks/${id}`} name={label || token} />
+      <ButtonLink size="small" to="/hooks/$id/rules" params={{ id }}>
+        {messages.rules}
+      </ButtonLink>
+      <ButtonLink size="small" to="/hooks/$id/destinations" params={{ id }}>
+        {messages.destinations}
+      </ButtonLink>
       <ButtonLink size="small" icon="settings" to="/hooks/$id/settings" params={{ id }}>
         {messages.settings}
       </ButtonLink>

@@ -1,7 +1,7 @@
 import { labelsOf, wrongLabels } from '../labels/labels.ts'
 import { counted, durationText } from '../ui/text/format.ts'
 import type { Endpoint, EndpointSettings } from './api.ts'
-import { settings } from './messages.ts'
+import { ruleForm, settings } from './messages.ts'
 
 export type Scheme = NonNullable<Endpoint['signature']>['scheme']
 
@@ -21,17 +21,34 @@ export function parseSettings(values: Record<string, string>): EndpointSettings 
   return {
     label: (values['label'] ?? '').trim(),
     labels: labelsOf(values['labels']),
+    name: (values['name'] ?? '').trim() || null,
     responseStatus: Number(values['responseStatus']),
+    responseHeaders: parseHeaders(values['responseHeaders'] ?? '') ?? [],
     responseType: (values['responseType'] ?? '').trim(),
     // Browsers send the line breaks of a text area as CRLF; the user typed LF.
     responseBody: (values['responseBody'] ?? '').replaceAll('\r\n', '\n'),
     template: values['template'] === 'on',
     cors: values['cors'] === 'on',
     timeout: Number(values['timeout'] || '0'),
+    repeatKey: (values['repeatKey'] ?? '').trim() || null,
     signature: signatureOf(values),
     alerts: alertsOf(values),
   }
 }
+
+/** Headers of a text with one in each line; null when a line is none. */
+export function parseHeaders(text: string): [string, string][] | null {
+  const headers = text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+    .map((line) => /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line))
+  if (headers.includes(null)) return null
+  return headers.map((match): [string, string] => [match?.[1] ?? '', match?.[2] ?? ''])
+}
+
+/** Headers, one in each line. */
+export const headersText = (headers: readonly (readonly [string, string])[]): string =>
+  headers.map(([name, value]) => `${name}: ${value}`).join('\n')
 
 function alertsOf(values: Record<string, string>): NonNullable<EndpointSettings['alerts']> {
   const minutes = (name: string) => (values[name] ? Number(values[name]) : null)
@@ -111,6 +128,9 @@ export function validateSettings(
     ...wrongLabels(values),
     ...(!(Number.isInteger(status) && status >= 200 && status <= 599) && {
       responseStatus: settings.wrongStatus,
+    }),
+    ...(parseHeaders(values['responseHeaders'] ?? '') === null && {
+      responseHeaders: ruleForm.wrongHeader,
     }),
     ...(!(timeout >= 0 && timeout <= 30) && { timeout: settings.wrongDelay }),
     ...(isNewScheme &&

@@ -10,7 +10,7 @@ import {
 } from '../ui/forms/form.tsx'
 import { Section, Stack } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
-import { calledChoices, SCHEMES, silentChoices } from './endpoint-settings.ts'
+import { calledChoices, headersText, SCHEMES, silentChoices } from './endpoint-settings.ts'
 import { settings } from './messages.ts'
 
 export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
@@ -24,6 +24,15 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
         autoComplete="off"
       />
       <LabelsField labels={endpoint.labels} />
+      <TextField
+        name="name"
+        label={settings.urlName}
+        hint={settings.urlNameHint}
+        defaultValue={endpoint.name ?? ''}
+        maxLength={63}
+        autoComplete="off"
+        spellCheck={false}
+      />
       <Section title={settings.response}>
         <Stack>
           <FieldRow>
@@ -56,6 +65,14 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
             placeholder={'{"ok": true}'}
             spellCheck={false}
           />
+          <AreaField
+            name="responseHeaders"
+            label={settings.responseHeaders}
+            hint={settings.responseHeadersHint}
+            rows={2}
+            defaultValue={headersText(endpoint.responseHeaders)}
+            spellCheck={false}
+          />
           <CheckField
             name="template"
             label={settings.template}
@@ -67,6 +84,15 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
             label={settings.cors}
             hint={settings.corsHint}
             defaultChecked={endpoint.cors}
+          />
+          <TextField
+            name="repeatKey"
+            label={settings.repeatKey}
+            hint={settings.repeatKeyHint}
+            defaultValue={endpoint.repeatKey ?? ''}
+            maxLength={200}
+            autoComplete="off"
+            spellCheck={false}
           />
         </Stack>
       </Section>

@@ -48,6 +48,8 @@ export const workspaces = {
     request<unknown>('DELETE', `${BASE}/${id}/invitations/${invitationId}`),
   previewInvitation: (token: string) =>
     post<InvitationPreview>(`${INVITATIONS}/preview`, { token }),
+  signUpByInvitation: (person: { token: string; name: string; password: string }) =>
+    post<{ workspaceId: string }>(`${INVITATIONS}/sign-up`, person),
   acceptInvitation: (token: string) => post<Workspace>(`${INVITATIONS}/accept`, { token }),
 }
 

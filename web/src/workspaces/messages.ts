@@ -13,8 +13,8 @@ export const roles = {
   /** For lists of choices. */
   explained: {
     owner: 'Owner: everything, also deleting the workspace',
-    admin: 'Admin: also members, tokens and settings',
-    member: 'Member: all data',
+    admin: 'Admin: also manages people, tokens and settings',
+    member: 'Member: can see and change everything here',
     'read-only': 'Read-only: sees data and runs checks',
   } satisfies Record<Role, string>,
   /** Why an action that needs this role is not available. */
@@ -35,7 +35,7 @@ export const switcher = {
   noResults: (text: string) => `No workspace matches “${text}”`,
   details: (role: Role, plan: string) => `${ROLE_NAMES[role]} · ${plan}`,
   current: 'Current',
-  overview: 'Issues in all workspaces',
+  overview: 'Problems in all workspaces',
   create: 'New workspace',
   close: 'Close',
 } as const
@@ -43,14 +43,6 @@ export const switcher = {
 export const lost = {
   text: 'You no longer have access to the workspace you used here. This is your first workspace.',
   dismiss: 'OK',
-} as const
-
-export const navigation = {
-  label: 'Workspace',
-  settings: 'Settings',
-  members: 'Members',
-  invitations: 'Invitations',
-  audit: 'Audit log',
 } as const
 
 export const settings = {
@@ -70,8 +62,7 @@ export const settings = {
   create: 'Create workspace',
   leaveSection: 'Leave workspace',
   leaveText: 'You lose access to its data, and your API tokens here stop working.',
-  leaveAlone:
-    'You are its only member. To get rid of it, delete it: leaving needs another owner first.',
+  leaveAlone: 'You’re the only owner, so you can’t leave. Delete the workspace instead.',
   leave: 'Leave workspace',
   leaveTitle: (name: string) => `Leave “${name}”?`,
   leaveEffect: 'You lose access at once. To come back, you need a new invitation.',
@@ -125,7 +116,8 @@ export const invitations = {
   loading: 'Loading invitations…',
   createSection: 'Invite a member',
   email: 'Email',
-  emailHint: 'Only this address can accept. Leave it empty to get a link for anybody.',
+  emailHint:
+    'Creates the account if there is none. Without an address, anyone with an account and the link can join.',
   emailExample: 'bob@example.com',
   enterEmail: 'Enter an email address such as bob@example.com, or leave it empty.',
   role: 'Role',
@@ -134,7 +126,8 @@ export const invitations = {
   mailed: (email: string) => `We sent the link to ${email}. You can also send it yourself:`,
   notMailed: (email: string) =>
     `This service couldn’t send it. Copy the link and send it to ${email} yourself:`,
-  linkOnly: 'Copy the link now, it won’t be shown again. The first person to open it can join:',
+  linkOnly:
+    'Copy the link now, it won’t be shown again. The first person with an account who opens it can join:',
   theLink: 'the invitation link',
   expires: 'It works once, within 7 days.',
   openSection: 'Open invitations',
@@ -157,6 +150,10 @@ export const invitation = {
   accept: 'Join workspace',
   signInFirst: 'Sign in to join. You come back here afterwards.',
   signIn: 'Sign in',
+  newAccount: (email: string) => `Create your account. You’ll sign in as ${email}.`,
+  name: 'Your name',
+  createAccount: 'Create account and join',
+  haveAccount: 'Already have an account?',
   signUpSummary: 'Create an account',
   noSignUp: 'No account yet? Ask the administrator of this service for one.',
   signedInAs: (email: string) => `You are signed in as ${email}.`,
@@ -170,12 +167,12 @@ export const invitation = {
 } as const
 
 export const overview = {
-  title: 'All workspaces',
-  lead: 'Open issues in each of your workspaces.',
+  title: 'Your workspaces',
+  lead: 'Problems in each of your workspaces.',
   loading: 'Loading workspaces…',
   checking: 'Checking…',
-  failed: 'Couldn’t load its issues.',
-  issues: (count: number) => (count === 0 ? 'No issues' : counted(count, 'issue')),
+  failed: 'Couldn’t load its problems.',
+  problems: (count: number) => (count === 0 ? 'No problems' : counted(count, 'problem')),
   open: 'Open',
   current: 'Open in this tab',
   more: 'Show more',

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { accountQuery } from '../../queries.ts'
 import { Button } from '../../ui/actions/button.tsx'
 import { Snippet } from '../../ui/actions/copy.tsx'
@@ -22,17 +22,24 @@ export function Authenticator() {
   return (
     <Stack>
       <p>{methods.authenticator ? messages.on : messages.off}</p>
-      {codes.length > 0 && <BackupCodes codes={codes} />}
+      {codes.length > 0 && <BackupCodes codes={codes} onSaved={() => setCodes([])} />}
       {methods.authenticator ? (
         <Change methods={methods} onCodes={setCodes} />
       ) : (
-        <SetUpForm methods={methods} />
+        <SetUpForm methods={methods} onCodes={setCodes} />
       )}
     </Stack>
   )
 }
 
-function SetUpForm({ methods }: { methods: SignInMethodsOfAccount }) {
+/** Three steps: the code to scan, a code of the app, and, once that is right, the backup codes. */
+function SetUpForm({
+  methods,
+  onCodes,
+}: {
+  methods: SignInMethodsOfAccount
+  onCodes: (codes: string[]) => void
+}) {
   const queries = useQueryClient()
   const [started, setStarted] = useState<SetUp | null>(null)
 
@@ -42,6 +49,7 @@ function SetUpForm({ methods }: { methods: SignInMethodsOfAccount }) {
 
   async function verify({ code = '' }: Record<string, string>): Promise<void> {
     await security.verifyCode(code.replaceAll(/\s/g, ''))
+    onCodes(started?.backupCodes ?? [])
     setStarted(null)
     await Promise.all([
       queries.invalidateQueries(methodsQuery),
@@ -62,10 +70,10 @@ function SetUpForm({ methods }: { methods: SignInMethodsOfAccount }) {
     )
   return (
     <Stack>
-      <p>{messages.scan}</p>
+      <StepTitle>{messages.scan}</StepTitle>
       <QrCode text={started.totpURI} label={messages.qrCode} />
       <Snippet what={messages.key} text={keyOf(started.totpURI)} />
-      <BackupCodes codes={started.backupCodes} />
+      <h3>{messages.confirm}</h3>
       <Form
         onSubmit={verify}
         check={({ code }): Record<string, string> => (code ? {} : { code: messages.enterCode })}
@@ -78,7 +86,6 @@ function SetUpForm({ methods }: { methods: SignInMethodsOfAccount }) {
           inputMode="numeric"
           autoComplete="one-time-code"
           maxLength={10}
-          autoFocus
         />
       </Form>
     </Stack>
@@ -134,12 +141,29 @@ function OwnPassword() {
   return <PasswordField name="password" label={fields.password} autoComplete="current-password" />
 }
 
-function BackupCodes({ codes }: { codes: string[] }) {
+function BackupCodes({ codes, onSaved }: { codes: string[]; onSaved: () => void }) {
   return (
-    <Notice tone="warn" title={messages.codesTitle}>
-      <p>{messages.codes}</p>
-      <Snippet what={messages.theCodes} text={codes.join('\n')} />
-    </Notice>
+    <>
+      <StepTitle>{messages.saveCodes}</StepTitle>
+      <Notice tone="warn" title={messages.codesTitle}>
+        <p>{messages.codes}</p>
+        <Snippet what={messages.theCodes} text={codes.join('\n')} />
+        <Button size="small" onClick={onSaved}>
+          {messages.saved}
+        </Button>
+      </Notice>
+    </>
+  )
+}
+
+/** Takes the focus, so that the step is seen from its start. */
+function StepTitle({ children }: { children: string }) {
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [])
+  return (
+    <h3 ref={title} tabIndex={-1}>
+      {children}
+    </h3>
   )
 }
 

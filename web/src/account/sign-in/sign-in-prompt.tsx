@@ -3,6 +3,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { inService } from '../../base-path.ts'
 import { api, ApiError } from '../../api.ts'
+import { isDemo } from '../../frame/demo-banner.tsx'
 import { loadLater } from '../../frame/load-later.tsx'
 import { accountQuery } from '../../queries.ts'
 import {
@@ -41,6 +42,12 @@ export function SignInPrompt() {
   const continueSession = useContinueSession()
 
   const ask = useEffectEvent(async (isUserAction: boolean): Promise<boolean> => {
+    if (isDemo) {
+      // The demo began again, with other data.
+      await api.enterDemo()
+      window.location.assign(inService('/home'))
+      return false
+    }
     // After “Not now”, only what the user does asks again. Without an account the user has left.
     if ((isExpired && !isUserAction) || !account) return false
     setSessionExpired(true)

@@ -44,6 +44,7 @@ export function NewChannelForm({ type, onCreated }: NewChannelFormProps) {
   return (
     <Stack>
       <Form
+        guarded
         {...access}
         onSubmit={add}
         submit={messages.submit}

@@ -43,7 +43,7 @@ function Accepted({ responses, type }: AcceptedProps) {
 type TestErrorProps = { error: Error; type: AlertChannelType | undefined }
 
 /** The error of a test; where the service rejects the settings, also the reasons and the fix. */
-export function TestError({ error, type }: TestErrorProps) {
+function TestError({ error, type }: TestErrorProps) {
   return (
     <Notice tone="bad">
       <p>{error.message}</p>
@@ -60,7 +60,7 @@ function isRejection(error: Error): boolean {
 type RepairProps = { type: AlertChannelType; manual: NonNullable<AlertChannelType['manual']> }
 
 /** Why a service rejects settings, and what to create anew. */
-export function Repair({ type, manual }: RepairProps) {
+function Repair({ type, manual }: RepairProps) {
   return (
     <>
       <p>

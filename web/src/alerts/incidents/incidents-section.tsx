@@ -1,6 +1,5 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Notice } from '../../ui/feedback/notice.tsx'
 import { Choice } from '../../ui/forms/choice.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
 import { DataTable } from '../../ui/lists/data-table.tsx'
@@ -76,13 +75,19 @@ function Summary({ incidents }: { incidents: Incident[] }) {
     ({ acknowledgedAt, snoozedUntil, mute }) =>
       acknowledgedAt === null && snoozedUntil === null && mute === null,
   )
-  const tone = unhandled.length > 0 ? 'bad' : open.length > 0 ? 'info' : 'good'
   return (
-    <div role="status">
-      <Notice tone={tone}>
-        <strong>{open.length === 0 ? messages.none : messages.open(open.length)}</strong>
-        {open.length > 0 && <p>{messages.unhandled(unhandled.length)}</p>}
-      </Notice>
-    </div>
+    <p role="status">
+      <strong>{open.length === 0 ? messages.none : messages.open(open.length)}</strong>{' '}
+      {open.length > 0 ? (
+        messages.unhandled(unhandled.length)
+      ) : (
+        <>
+          {messages.resolved(incidents.length)}{' '}
+          <Link to="/alerts" search={{ state: 'resolved' }}>
+            {messages.showResolved}
+          </Link>
+        </>
+      )}
+    </p>
   )
 }

@@ -5,17 +5,19 @@ import { kindOf } from '../messages.ts'
 import type { Incident, Mute } from './api.ts'
 
 export const incidents = {
-  title: 'Problems',
-  caption: 'Problems, open ones first',
+  title: 'Alerts about problems',
+  caption: 'Alerts about problems, open ones first',
   loading: 'Loading problems…',
-  none: 'No open problems',
-  open: (count: number) => (count === 1 ? '1 open problem' : `${count} open problems`),
+  none: 'No open alerts.',
+  open: (count: number) => (count === 1 ? '1 open alert.' : `${count} open alerts.`),
   unhandled: (count: number) =>
     count === 0 ? 'All are acknowledged, snoozed or muted.' : `${count} not acknowledged yet.`,
-  columns: ['Problem', 'State', 'Severity', 'Topic', 'Opened', 'Alerts'],
-  filter: 'Filter problems',
-  count: (rows: number) => counted(rows, 'problem'),
-  truncated: (shown: number, total: number) => `The newest ${shown} of ${total} problems.`,
+  resolved: (count: number) => `${counted(count, 'alert')} resolved.`,
+  showResolved: 'Show resolved alerts',
+  columns: ['Alert', 'State', 'Severity', 'Topic', 'Opened', 'Sent'],
+  filter: 'Filter alerts',
+  count: (rows: number) => counted(rows, 'alert'),
+  truncated: (shown: number, total: number) => `The newest ${shown} of ${total} alerts.`,
   stateFilter: 'State',
   states: [
     { value: 'open', name: 'Open' },

@@ -35,7 +35,7 @@ export type Parameter = {
   description?: string
   schema: Schema
 }
-export type ResponseObject = {
+type ResponseObject = {
   $ref?: string
   description?: string
   content?: Record<string, Media>

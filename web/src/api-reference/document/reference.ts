@@ -7,7 +7,7 @@ export type Access = 'public' | 'token' | 'session'
 export type Content = { type: string; schema: Schema; example?: unknown }
 
 /** A response that is described for this operation alone. `status` is `200` or `default`. */
-export type Response = { status: string; description: string; contents: Content[] }
+type Response = { status: string; description: string; contents: Content[] }
 
 export type Operation = {
   id: string

@@ -127,7 +127,7 @@ function mergedFields(options: Schema[]): Field[] {
   })
 }
 
-export function hasFields(schema: Schema, schemas: Schemas): boolean {
+function hasFields(schema: Schema, schemas: Schemas): boolean {
   return fieldsOf(schema, schemas).length > 0
 }
 

@@ -16,6 +16,21 @@ export type Limit = {
 
 export const ACCOUNT_LIMITS: Limit[] = [
   {
+    name: 'mail tests',
+    requests: 50,
+    per: 'a day',
+    atOnce: 2,
+    operations: ['createMailTest', 'createMailTestRaw'],
+  },
+  {
+    name: 'test alerts and test events',
+    requests: 300,
+    per: 'an hour',
+    atOnce: 5,
+    operations: ['testNewAlertChannel', 'testAlertChannel', 'testWebhookEndpointDestination'],
+  },
+  { name: 'mail test streams', atOnce: 20, operations: ['followMailTest'] },
+  {
     name: 'checks',
     requests: 3_000,
     per: 'an hour',
@@ -77,13 +92,6 @@ export const ACCOUNT_LIMITS: Limit[] = [
     operations: ['getDigestPreview', 'testDigest'],
   },
   {
-    name: 'test alerts',
-    requests: 300,
-    per: 'an hour',
-    atOnce: 5,
-    operations: ['testNewAlertChannel', 'testAlertChannel'],
-  },
-  {
     name: 'account exports',
     requests: 6,
     per: 'an hour',
@@ -133,6 +141,13 @@ export const ACCOUNT_LIMITS: Limit[] = [
     operations: ['verifyDmarcDomain', 'fetchDmarcMailbox', 'checkMonitoringHost'],
   },
   { name: 'overviews', requests: 600, per: 'an hour', atOnce: 5, operations: ['getOverview'] },
+  {
+    name: 'overviews of addresses',
+    requests: 3_600,
+    per: 'an hour',
+    atOnce: 5,
+    operations: ['getAddress'],
+  },
   { name: 'change streams', atOnce: 20, operations: ['followChanges'] },
   { name: 'webhook streams', atOnce: 20, operations: ['followWebhookEndpoint'] },
   { name: 'migration streams', atOnce: 20, operations: ['followMigration'] },

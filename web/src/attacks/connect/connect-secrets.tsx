@@ -1,4 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { Snippet } from '../../ui/actions/copy.tsx'
+import { Facts } from '../../ui/lists/facts.tsx'
 import { Form, TextField } from '../../ui/forms/form.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Muted } from '../../ui/layout/page.tsx'
@@ -43,6 +45,15 @@ export function ConnectSecretsForm({ created, onCreated }: Props) {
         {created && (
           <Notice tone="good" title={messages.created(created.label)}>
             <p>{messages.createdText}</p>
+            <Facts
+              facts={[
+                [
+                  messages.token,
+                  <Snippet key="token" what={messages.token} text={created.token} />,
+                ],
+                [messages.key, <Snippet key="key" what={messages.key} text={created.key} />],
+              ]}
+            />
           </Notice>
         )}
       </div>

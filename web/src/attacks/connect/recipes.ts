@@ -3,7 +3,7 @@ import { connect as messages } from '../messages.ts'
 /** The URL of the service, and secrets or their placeholders. */
 export type Secrets = { url: string; token: string; key: string }
 
-export type Step = { title: string; text: string }
+type Step = { title: string; text: string }
 
 export type Recipe = {
   value: keyof typeof messages.tools

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Peer, PeerList } from '../../../../src/abuse/federation/peers/shapes.ts'
+import type { Peer, PeerList } from '../../../../src/exchange/federation/peers/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 
 export type { Peer, PeerList }

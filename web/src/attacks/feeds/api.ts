@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
-import type { PublicFeed as PublicFeedShape } from '../../../../src/abuse/public-feeds/shapes.ts'
+import type { PublicFeed as PublicFeedShape } from '../../../../src/public-feeds/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 
 export type PublicFeed = Static<typeof PublicFeedShape>

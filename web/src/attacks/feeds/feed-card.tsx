@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { MAX_FEED_NETWORKS } from '../../../../src/abuse/fleet/limits.ts'
+import { MAX_FEED_NETWORKS } from '../../../../src/fleet/limits.ts'
 import { updateOptimistically } from '../../optimistic-update.ts'
 import { accountQuery } from '../../queries.ts'
 import { ConfirmButton } from '../../ui/actions/confirm.tsx'

@@ -2,7 +2,7 @@ import { counted, numberText } from '../../ui/text/format.ts'
 
 export const feeds = {
   title: 'Public feeds',
-  lead: 'Lists of addresses that others publish. They never change the score of an address.',
+  lead: 'Lists of addresses that others publish. Only for information and your firewall; not part of our score.',
   loading: 'Loading the feeds…',
   states: { off: 'Off', waiting: 'Downloading', 'in-use': 'In use', expired: 'Too old to use' },
   problems: {
@@ -59,5 +59,5 @@ export const exportFile = {
   command: 'the command',
   key: 'A BOUNCER KEY',
   formats:
-    'Create the key under Fleet list. Formats: plain, csv, json, nftables, ipset, mikrotik, haproxy, nginx, rbldnsd, cloudflare. Firewalls can send the key as the password of basic authentication.',
+    'Create the key under Bans. Formats: plain, csv, json, nftables, ipset, mikrotik, haproxy, nginx, rbldnsd, cloudflare. Firewalls can send the key as the password of basic authentication.',
 } as const

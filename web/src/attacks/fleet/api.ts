@@ -10,7 +10,7 @@ import type {
   ServerList,
   Settings as SettingsShape,
   SettingsChange,
-} from '../../../../src/abuse/fleet/shapes.ts'
+} from '../../../../src/fleet/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 import { searchOf } from '../../search.ts'
 
@@ -26,7 +26,6 @@ export type Bouncer = Static<typeof BouncerList>['data'][number]
 export type FleetChange = Static<typeof HistoryPage>['data']['changes'][number]
 
 const BASE = '/api/v1/abuse/fleet'
-const PAGE_ROWS = 100
 
 const ask = async <T>(path: string) => (await request<ApiResponse<T>>('GET', `${BASE}${path}`)).data
 
@@ -50,10 +49,13 @@ export const settingsQuery = queryOptions({
   queryFn: () => ask<FleetSettings>(''),
 })
 
+/** Banned addresses on a page. */
+const BAN_ROWS = 25
+
 export const bansQuery = (page: number) =>
   queryOptions({
     queryKey: [...FLEET_KEY, 'bans', page],
-    queryFn: () => ask<FleetBans>(`/bans?${searchOf({ page, limit: PAGE_ROWS })}`),
+    queryFn: () => ask<FleetBans>(`/bans?${searchOf({ page, limit: BAN_ROWS })}`),
   })
 
 export const allowlistQuery = queryOptions({

@@ -1,3 +1,4 @@
+import { AddressLink } from '../../addresses/address-link.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmButton } from '../../ui/actions/confirm.tsx'
@@ -8,7 +9,7 @@ import type { Column } from '../../ui/lists/column.ts'
 import { DataTable } from '../../ui/lists/data-table.tsx'
 import type { RowAction } from '../../ui/lists/row-action.ts'
 import { PaginationLinks } from '../../ui/navigation/pagination.tsx'
-import { DateText } from '../../ui/text/date-text.tsx'
+import { Remaining } from '../../ui/text/ago.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { bansQuery, fleet, FLEET_KEY, type FleetBan } from './api.ts'
 import { bans as messages, fleet as texts } from './messages.ts'
@@ -35,7 +36,7 @@ export function BanTable() {
           rows={data.bans}
           rowId={({ id }) => id}
           nameOf={({ address }) => address}
-          count={messages.count}
+          count={(rows) => messages.count(rows, data.bans.length, data.pagination.total)}
           filterLabel={messages.filter}
           actions={actions}
           csvName="fleet-list"
@@ -75,7 +76,7 @@ const COLUMNS: Column<FleetBan>[] = [
   {
     key: 'address',
     title: titles.address,
-    cell: ({ address }) => <code>{address}</code>,
+    cell: ({ address }) => <AddressLink address={address} />,
     sort: ({ address }) => address,
     csv: ({ address }) => address,
   },
@@ -84,7 +85,7 @@ const COLUMNS: Column<FleetBan>[] = [
     key: 'ends',
     title: titles.ends,
     labelled: true,
-    cell: ({ expiresAt }) => <DateText at={expiresAt} />,
+    cell: ({ expiresAt }) => <Remaining at={expiresAt} />,
     sort: ({ expiresAt }) => expiresAt,
     csv: ({ expiresAt }) => expiresAt,
   },

@@ -1,3 +1,4 @@
+import { AddressLink } from '../../addresses/address-link.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { serviceUrl } from '../../base-path.ts'
 import { Snippet } from '../../ui/actions/copy.tsx'
@@ -54,7 +55,7 @@ function BouncerRow({ bouncer: { address, name, pulledAt, metrics } }: { bouncer
     <tr>
       <td>{name}</td>
       <td>
-        <code>{address}</code>
+        <AddressLink address={address} />
       </td>
       <td>
         <Ago at={pulledAt} />

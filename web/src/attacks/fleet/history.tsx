@@ -1,3 +1,4 @@
+import { AddressLink } from '../../addresses/address-link.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { LoadingOrError } from '../../ui/feedback/loading.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
@@ -20,7 +21,7 @@ export function History() {
           {data.map((change) => (
             <tr key={change.number}>
               <td>
-                <code>{change.address}</code>
+                <AddressLink address={change.address} />
               </td>
               <td>{messages.kinds[change.kind]}</td>
               <td>{causeOf(change)}</td>

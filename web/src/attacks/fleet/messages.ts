@@ -1,7 +1,7 @@
-import { counted, durationText } from '../../ui/text/format.ts'
+import { counted, durationText, numberText } from '../../ui/text/format.ts'
 
 export const fleet = {
-  title: 'Fleet list',
+  title: 'Bans',
   lead: 'Addresses that your servers reported. All your servers block them within seconds. Only members of this workspace see them.',
   loading: 'Loading the fleet list…',
 } as const
@@ -10,7 +10,11 @@ export const bans = {
   title: 'Banned addresses',
   empty: 'No banned addresses',
   emptyText: 'An address appears here when one of your servers reports it.',
-  count: (rows: number) => counted(rows, 'address', 'addresses'),
+  /** Of all pages, or of those on this page that match the filter. */
+  count: (rows: number, onPage: number, total: number) =>
+    rows === onPage
+      ? counted(total, 'address', 'addresses')
+      : `${numberText(rows)} of ${numberText(onPage)} on this page`,
   filter: 'Filter by address',
   columns: { address: 'Address', cause: 'Cause', ends: 'Ends', bans: 'Bans', action: 'Action' },
   byMember: (reason: string) => (reason ? `Banned by a member: ${reason}` : 'Banned by a member'),
@@ -53,15 +57,29 @@ export const allowlist = {
   service: 'This service',
 } as const
 
+const TIMES: Record<number, string> = { 2: 'two', 3: 'three', 4: 'four', 5: 'five' }
+const timesText = (times: number) => `${TIMES[times] ?? numberText(times)} times`
+
+const DAY_SECONDS = 86_400
+
+/** `7 days` where whole days are more than two, else hours. */
+const longDurationText = (seconds: number) =>
+  seconds % DAY_SECONDS === 0 && seconds > 2 * DAY_SECONDS
+    ? counted(seconds / DAY_SECONDS, 'day')
+    : durationText(seconds)
+
 export const rules = {
   title: 'Rules',
   loading: 'Loading the rules…',
   text: ({ services, minCount, windowSeconds, banSeconds, growth, maxBanSeconds }: RuleText) =>
     [
-      `${services.length === 0 ? 'All services' : services.join(', ')}:`,
-      `${counted(minCount, 'event')} in ${durationText(windowSeconds)} ${minCount === 1 ? 'bans' : 'ban'} an address`,
-      `for ${durationText(banSeconds)}, ${growth} times longer with each repetition,`,
-      `up to ${durationText(maxBanSeconds)}.`,
+      `${services.length === 0 ? 'All services' : services.join(', ')}.`,
+      minCount === 1
+        ? `First report: ${durationText(banSeconds)}.`
+        : `${counted(minCount, 'report')} in ${durationText(windowSeconds)}: ${durationText(banSeconds)}.`,
+      growth === 1
+        ? 'Each time the same.'
+        : `Each time again: ${timesText(growth)} longer, at most ${longDurationText(maxBanSeconds)}.`,
     ].join(' '),
   none: 'No rule: reports ban no address.',
   order: 'The first rule that names the service of a report applies.',

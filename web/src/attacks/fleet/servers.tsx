@@ -1,3 +1,4 @@
+import { AddressLink } from '../../addresses/address-link.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { LoadingOrError } from '../../ui/feedback/loading.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
@@ -31,7 +32,7 @@ function ServerRow({ server }: { server: FleetServer }) {
   return (
     <tr>
       <td>
-        <code>{address}</code> {client && <small>{client}</small>}
+        <AddressLink address={address} /> {client && <small>{client}</small>}
       </td>
       <td>{label ?? messages.revoked}</td>
       <td>{reportedAt ? <Ago at={reportedAt} /> : messages.never}</td>

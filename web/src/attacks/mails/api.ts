@@ -5,7 +5,7 @@ import type {
   AbuseMailPage,
   AbuseMailSettings as SettingsShape,
   OptOutPage,
-} from '../../../../src/abuse/abuse-mails/shapes.ts'
+} from '../../../../src/exchange/abuse-mails/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 import { searchOf } from '../../search.ts'
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type {
   WatchedFindings,
   WatchedNetworkList,
-} from '../../../../src/abuse/watched-networks/shapes.ts'
+} from '../../../../src/public-feeds/watched-networks/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 
 export type WatchedNetwork = Static<typeof WatchedNetworkList>['data'][number]

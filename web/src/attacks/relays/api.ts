@@ -5,7 +5,7 @@ import type {
   RelayReportPage,
   RelaySettings,
   RelayTest,
-} from '../../../../src/abuse/relays/shapes.ts'
+} from '../../../../src/exchange/relays/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 import { searchOf } from '../../search.ts'
 

@@ -1,3 +1,4 @@
+import { AddressLink } from '../../addresses/address-link.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Status, type Tone } from '../../ui/feedback/status.tsx'
@@ -41,7 +42,7 @@ function ReportRow({ report, name }: { report: RelayedReport; name: string }) {
   return (
     <tr>
       <th scope="row">
-        <code>{address}</code>
+        <AddressLink address={address} />
         <small>{messages.attacked(services.join(', '), count)}</small>
       </th>
       <td>{name}</td>

@@ -5,14 +5,15 @@ import { mailAuthKind } from './mail-auth-kind.tsx'
 import type { CheckTarget } from '../guess-target.ts'
 import { tlsKind } from './tls-kind.tsx'
 
-/** The checks of a target, in the order of their panels. */
+/** The checks of a target, in the order of their panels: the slowest comes last. */
 const KINDS: Record<CheckTarget['kind'], CheckKind[]> = {
   address: [blacklistKind],
-  domain: [mailAuthKind, tlsKind, dnsKind],
+  domain: [mailAuthKind, dnsKind, tlsKind],
 }
 
-export function checksFor({ kind }: CheckTarget): CheckKind[] {
-  return KINDS[kind]
+/** At a port, only its certificate can be checked. */
+export function checksFor({ kind, port }: CheckTarget): CheckKind[] {
+  return port === undefined ? KINDS[kind] : [tlsKind]
 }
 
 /** By its name in the API; undefined for one that this version does not know. */

@@ -3,13 +3,17 @@ import { Facts, Values } from '../../ui/lists/facts.tsx'
 import { DateText } from '../../ui/text/date-text.tsx'
 import type { CheckKind } from './check-kind.ts'
 import { certificate as messages } from '../messages.ts'
+import { guessTarget } from '../guess-target.ts'
 import { tlsVerdict } from './verdict.ts'
 import { Warnings } from '../warnings.tsx'
 
 export const tlsKind: CheckKind<TlsResult> = {
   name: 'ssl',
   title: messages.title,
-  path: (domain) => `/api/v1/ssl-check?domain=${encodeURIComponent(domain)}`,
+  path(target) {
+    const { name = target, port } = guessTarget(target) ?? {}
+    return `/api/v1/ssl-check?domain=${encodeURIComponent(name)}${port === undefined ? '' : `&port=${port}`}`
+  },
   verdict: tlsVerdict,
   View: ({ data }) => (
     <>

@@ -4,7 +4,7 @@ import {
   mailAuthVerdict as mailAuth,
   tlsVerdict as tls,
   type Verdict as SharedVerdict,
-} from '../../../../src/diagnostics/verdict.ts'
+} from '../../../../src/diagnostics/check-verdict.ts'
 import type { Tone } from '../../ui/feedback/status.tsx'
 
 /** A result in one sentence, with its severity. */

@@ -4,11 +4,7 @@ import { MuteButton } from '../../alerts/silence/mutes.tsx'
 import { BackLink } from '../../ui/navigation/back-link.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Page, Row } from '../../ui/layout/page.tsx'
-import {
-  EXACT_PATH,
-  SubNavigationLink,
-  SubNavigation,
-} from '../../ui/navigation/sub-navigation.tsx'
+import { DomainTabs } from '../../domains/domain-tabs.tsx'
 import { domainsQuery } from '../api.ts'
 import { domainPage as messages, shared } from '../messages.ts'
 
@@ -48,20 +44,7 @@ export function DomainPage({ id, part = '', aside, rail, children }: DomainPageP
       {isMissing && <Notice tone="bad">{messages.notFound}</Notice>}
       {domain && (
         <>
-          <SubNavigation label={name}>
-            <SubNavigationLink to="/dmarc/$id" params={{ id }} activeOptions={EXACT_PATH}>
-              {messages.summary}
-            </SubNavigationLink>
-            <SubNavigationLink to="/dmarc/$id/reports" params={{ id }}>
-              {messages.reports}
-            </SubNavigationLink>
-            <SubNavigationLink to="/dmarc/$id/tls" params={{ id }}>
-              {messages.tlsReports}
-            </SubNavigationLink>
-            <SubNavigationLink to="/dmarc/$id/record" params={{ id }}>
-              {messages.record}
-            </SubNavigationLink>
-          </SubNavigation>
+          <DomainTabs domain={domain.domain} id={id} />
           {children}
         </>
       )}

@@ -8,11 +8,13 @@ import { Muted } from '../../ui/layout/page.tsx'
 import type { Column } from '../../ui/lists/column.ts'
 import { DataTable } from '../../ui/lists/data-table.tsx'
 import type { RowAction } from '../../ui/lists/row-action.ts'
+import { utcDayText } from '../../ui/text/dates.ts'
 import { Ago } from '../../ui/text/ago.tsx'
 import { counted } from '../../ui/text/format.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 import { dmarc, domainsQuery, type ReportDomain } from '../api.ts'
 import { overview as messages, shared } from '../messages.ts'
+import { periodWithReports } from '../search.ts'
 
 /** The DMARC domains of the workspace. */
 export function DomainTable({ domains }: { domains: ReportDomain[] }) {
@@ -67,9 +69,9 @@ const COLUMNS: Column<ReportDomain>[] = [
   {
     key: 'domain',
     title: messages.domain,
-    cell: ({ id, domain, labels }) => (
+    cell: ({ id, domain, labels, reported }) => (
       <>
-        <Link to="/dmarc/$id" params={{ id }}>
+        <Link to="/dmarc/$id" params={{ id }} search={periodWithReports(reported)}>
           {domain}
         </Link>
         <LabelLine labels={labels} />
@@ -118,11 +120,18 @@ const COLUMNS: Column<ReportDomain>[] = [
     key: 'last',
     title: messages.lastReport,
     labelled: true,
-    cell: ({ lastReportAt }) => (
-      <Muted>{lastReportAt ? <Ago at={lastReportAt} /> : messages.noReport}</Muted>
+    cell: ({ lastReportAt, reported }) => (
+      <Muted>
+        {reported ? utcDayText(reported.to) : messages.noReport}
+        {lastReportAt && (
+          <small>
+            {messages.received} <Ago at={lastReportAt} />
+          </small>
+        )}
+      </Muted>
     ),
-    sort: ({ lastReportAt }) => lastReportAt,
+    sort: ({ reported }) => reported?.to ?? null,
     descendsFirst: true,
-    csv: ({ lastReportAt }) => lastReportAt,
+    csv: ({ reported }) => reported?.to ?? null,
   },
 ]

@@ -1,3 +1,5 @@
+import { useQuery } from '@tanstack/react-query'
+import { accountQuery } from '../../queries.ts'
 import { Snippet } from '../../ui/actions/copy.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Muted, Stack } from '../../ui/layout/page.tsx'
@@ -54,16 +56,20 @@ export function NoReportAddress() {
 }
 
 /** Reporters send to another domain only with its consent (RFC 9990, section 4). */
-function MissingConsent({ domain: { dns } }: { domain: PublishedDomain }) {
+function MissingConsent({ domain: { domain, dns } }: { domain: PublishedDomain }) {
+  const { data: account } = useQuery(accountQuery)
   const { required, name, expected, authorized } = dns.destination
   if (!required || authorized !== false || name === null) return null
   return (
     <>
       <Notice tone="warn">
         <strong>{messages.missingConsent}</strong>
-        <p>{messages.publishConsent(name)}</p>
+        <p>{account?.admin ? messages.publishConsent : messages.operatorPublishes}</p>
       </Notice>
-      <Snippet what={messages.copyConsent} text={expected} />
+      <Snippet
+        what={messages.copyConsent}
+        text={`*${name.slice(domain.length)} TXT "${expected}"`}
+      />
     </>
   )
 }

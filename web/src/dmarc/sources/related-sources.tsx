@@ -6,22 +6,23 @@ import { Table } from '../../ui/lists/table.tsx'
 import { counted } from '../../ui/text/format.ts'
 import { summaryQuery, type Source } from '../api.ts'
 import { shared, source as messages } from '../messages.ts'
-import { daysParameter, type SummaryDays } from '../search.ts'
+import type { Period } from '../search.ts'
 import { shareText } from '../share-text.ts'
 import { sourceTone } from '../tones.ts'
+import { SourceLabel } from './source-label.tsx'
 import { sourceName } from './source-labels.ts'
 
 const MAX_ROWS = 10
 
-type RelatedSourcesProps = { id: string; days: SummaryDays; source: Source }
+type RelatedSourcesProps = { id: string; period: Period; source: Source }
 
 /**
  * Sources of the same organization: a service sends from many addresses and is set up once for all.
  */
-export function RelatedSources({ id, days, source }: RelatedSourcesProps) {
+export function RelatedSources({ id, period, source }: RelatedSourcesProps) {
   const { sourceIp, organizationalDomain, reverseConfirmed } = source
   const isKnown = organizationalDomain !== null && reverseConfirmed
-  const { data: summary } = useQuery({ ...summaryQuery(id, days), enabled: isKnown })
+  const { data: summary } = useQuery({ ...summaryQuery(id, period), enabled: isKnown })
   const others = (summary?.sources ?? []).filter(
     (other) =>
       other.reverseConfirmed &&
@@ -39,11 +40,11 @@ export function RelatedSources({ id, days, source }: RelatedSourcesProps) {
               <Link
                 to="/dmarc/$id/sources/$address"
                 params={{ id, address: other.sourceIp }}
-                search={{ days: daysParameter(days) }}
+                search={period}
               >
                 {sourceName(other)}
               </Link>
-              <small>{other.sourceIp}</small>
+              <SourceLabel source={other} />
             </th>
             <td>{counted(other.messages, shared.message)}</td>
             <td>

@@ -1,6 +1,4 @@
 import { useQueryClient, type QueryKey } from '@tanstack/react-query'
-import { useState } from 'react'
-import { updateOptimistically } from '../../optimistic-update.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Choice } from '../../ui/forms/choice.tsx'
@@ -10,31 +8,18 @@ import { DataTable } from '../../ui/lists/data-table.tsx'
 import type { RowAction } from '../../ui/lists/row-action.ts'
 import { counted } from '../../ui/text/format.ts'
 import { useAccess } from '../../workspaces/roles.ts'
-import { dmarc, type Sender, type Summary } from '../api.ts'
+import { dmarc, type Sender } from '../api.ts'
 import { senders as messages, shared, sources } from '../messages.ts'
 import { SUMMARY_TABLES } from '../search.ts'
 import { shareText } from '../share-text.ts'
 import { sourceTone } from '../tones.ts'
+import { useMarks, type Mark as OnMark } from './use-marks.ts'
 
 type SenderTableProps = { id: string; queryKey: QueryKey; senders: Sender[] }
 
 /** Who sends as the domain, and whether the owner knows them. The readiness follows the marks. */
 export function SenderTable({ id, queryKey, senders }: SenderTableProps) {
-  const queries = useQueryClient()
-  const [problem, setProblem] = useState('')
-
-  function mark(sender: Sender, chosen: Sender['mark']): void {
-    const apply = (before: Summary): Summary => ({
-      ...before,
-      senders: before.senders.map((one) => (one.id === sender.id ? { ...one, mark: chosen } : one)),
-    })
-    setProblem('')
-    const send = () => dmarc.markSender(id, sender.id, chosen)
-    updateOptimistically(queries, queryKey, apply, send).catch((error: Error) =>
-      setProblem(error.message),
-    )
-  }
-
+  const { mark, problem } = useMarks(id, queryKey)
   return (
     <Section title={messages.title}>
       <Muted>{messages.explanation}</Muted>
@@ -65,8 +50,6 @@ function useMarkActions(id: string): RowAction<Sender>[] {
     onDone: () => queries.invalidateQueries({ queryKey: ['dmarc'] }),
   }))
 }
-
-type OnMark = (sender: Sender, chosen: Sender['mark']) => void
 
 function columnsOf(onMark: OnMark): Column<Sender>[] {
   const [sender, count, passed, owner] = messages.columns

@@ -8,16 +8,9 @@ export function sourceName({ sourceIp, reverseName, reverseConfirmed }: Source):
   return reverseConfirmed && reverseName !== null ? reverseName : sourceIp
 }
 
-/** Address, unconfirmed name and network, in one line below the source's name. */
-export function labelSource({
-  sourceIp,
-  reverseName,
-  reverseConfirmed,
-  asn,
-  asName,
-}: Source): string {
+/** Unconfirmed name and network, in one line below the source's name. */
+export function describeSource({ reverseName, reverseConfirmed, asn, asName }: Source): string {
   return [
-    reverseName !== null && reverseConfirmed && sourceIp,
     reverseName !== null && !reverseConfirmed && messages.unconfirmedShort(reverseName),
     describeNetwork({ asn, asName }),
   ]

@@ -9,6 +9,7 @@ import { counted } from '../../ui/text/format.ts'
 import { sourceRecordsQuery, type SourceFilter } from '../api.ts'
 import { PeriodText } from '../reports/period.tsx'
 import { records as messages, shared } from '../messages.ts'
+import type { Period } from '../search.ts'
 import { RecordTable } from '../reports/record-table.tsx'
 
 const RESULTS = [
@@ -20,14 +21,14 @@ const RESULTS = [
 type SourceRecordsProps = {
   id: string
   address: string
-  days: number
+  period: Period
   filter: SourceFilter
   onFilter: (changed: SourceFilter) => void
 }
 
 /** The records of a source in all reports, newest first. */
-export function SourceRecords({ id, address, days, filter, onFilter }: SourceRecordsProps) {
-  const query = sourceRecordsQuery(id, address, days, filter)
+export function SourceRecords({ id, address, period, filter, onFilter }: SourceRecordsProps) {
+  const query = sourceRecordsQuery(id, address, period, filter)
   const { data, error } = useQuery({ ...query, placeholderData: keepPreviousData })
   return (
     <Section

@@ -7,13 +7,14 @@ import { DataTable } from '../../ui/lists/data-table.tsx'
 import { counted } from '../../ui/text/format.ts'
 import type { Source, SourceGroup, Summary } from '../api.ts'
 import { shared, sourceGroups, sources as messages } from '../messages.ts'
-import { SUMMARY_TABLES, type SummaryDays } from '../search.ts'
+import { SUMMARY_TABLES, type Period } from '../search.ts'
 import { shareText } from '../share-text.ts'
 import { sourceTone } from '../tones.ts'
-import { describeNetwork, labelSource, sourceName } from './source-labels.ts'
+import { SourceLabel } from './source-label.tsx'
+import { describeNetwork, sourceName } from './source-labels.ts'
 
 /** The domain and period, for links to a source. */
-type SummaryLocation = { id: string; days: SummaryDays | undefined }
+type SummaryLocation = { id: string; period: Period }
 
 /** The sources of a domain, one table a group. */
 export function SourceTables({ at, summary }: { at: SummaryLocation; summary: Summary }) {
@@ -67,7 +68,7 @@ function SourceTable({ at, group, sources, count }: SourceTableProps) {
 
 const FIRST_ROWS = 10
 
-function columnsOf({ id, days }: SummaryLocation): Column<Source>[] {
+function columnsOf({ id, period }: SummaryLocation): Column<Source>[] {
   return [
     {
       key: 'source',
@@ -77,11 +78,11 @@ function columnsOf({ id, days }: SummaryLocation): Column<Source>[] {
           <Link
             to="/dmarc/$id/sources/$address"
             params={{ id, address: source.sourceIp }}
-            search={{ days }}
+            search={period}
           >
             {sourceName(source)}
           </Link>
-          <small>{labelSource(source)}</small>
+          <SourceLabel source={source} />
         </>
       ),
       sort: sourceName,

@@ -1,4 +1,6 @@
 import { DailyChart } from '../../ui/charts/daily-chart.tsx'
+import { daysBetween } from '../../ui/charts/series.ts'
+import { monthsBetween, showsMonths, sumByMonth } from './months.ts'
 import { utcDayText } from '../../ui/text/dates.ts'
 import { Disclosure } from '../../ui/layout/disclosure.tsx'
 import { Section } from '../../ui/layout/page.tsx'
@@ -11,33 +13,51 @@ import { describeDays, shared, summary as messages } from '../messages.ts'
 type DailyMessagesProps = {
   /** The domain, whose reports a day leads to. */
   id: string
-  days: Summary['days']
+  from: string
+  to: string
+  days: Pick<Summary['days'][number], 'day' | 'messages' | 'pass'>[]
   totals: { messages: number; fail: number }
 }
 
-/** Passed and failed messages of each day, as a chart, a sentence and a table. */
-export function DailyMessages({ id, days, totals }: DailyMessagesProps) {
-  const columns = [messages.day, shared.messages, shared.passed, shared.failed]
+/** Passed and failed messages of each day, or month, as a chart, a sentence and a table. */
+export function DailyMessages({ id, from, to, days: all, totals }: DailyMessagesProps) {
+  const isMonthly = showsMonths({ from, to })
+  const byDay = new Map((isMonthly ? sumByMonth(all) : all).map((one) => [one.day, one]))
+  const days = (isMonthly ? monthsBetween(from, to) : daysBetween(from, to)).map((day) => {
+    const { messages: count, pass } = byDay.get(day) ?? { messages: 0, pass: 0 }
+    return { day, messages: count, pass, fail: count - pass }
+  })
+  const title = isMonthly ? messages.monthly : messages.daily
+  const columns = [
+    isMonthly ? messages.month : messages.day,
+    shared.messages,
+    shared.passed,
+    shared.failed,
+  ]
   return (
-    <Section title={messages.daily}>
+    <Section title={title}>
       <DailyChart
-        label={messages.chart}
+        label={isMonthly ? messages.monthlyChart : messages.chart}
         text={describeDays({ days, totals })}
         days={days.map(({ day }) => day)}
         series={[
           { name: shared.passed, look: 'main', counts: days.map(({ pass }) => pass) },
           { name: shared.failed, look: 'bad', counts: days.map(({ fail }) => fail) },
         ]}
-        open={(day) => ({
-          to: '/dmarc/$id/reports',
-          params: { id },
-          search: { day },
-          label: messages.openDay(utcDayText(day)),
-        })}
+        open={(day) =>
+          isMonthly
+            ? undefined
+            : {
+                to: '/dmarc/$id/reports',
+                params: { id },
+                search: { day },
+                label: messages.openDay(utcDayText(day)),
+              }
+        }
       />
       <Disclosure summary={ui.chart.table}>
         {() => (
-          <Table caption={messages.daily} quiet columns={columns}>
+          <Table caption={title} quiet columns={columns}>
             {days.toReversed().map(({ day, messages: count, pass, fail }) => (
               <tr key={day}>
                 <th scope="row">{utcDayText(day)}</th>

@@ -13,7 +13,9 @@ import { utcDayText } from '../../ui/text/dates.ts'
 import { counted, numberText } from '../../ui/text/format.ts'
 import { senderDaysQuery, type SenderDays } from '../api.ts'
 import { senderRates as messages, shared } from '../messages.ts'
+import type { Period } from '../search.ts'
 import { shareText } from '../share-text.ts'
+import { monthsBetween, showsMonths, sumByMonth } from './months.ts'
 import classes from './sender-rates.module.css'
 
 type View = 'rate' | 'volume'
@@ -24,9 +26,9 @@ type Series = Pick<SenderDays['others'], 'messages' | 'pass' | 'days'> & {
 }
 
 /** The pass rate or volume of each sender per day, the senders with most messages first. */
-export function SenderRates({ id, days }: { id: string; days: number }) {
+export function SenderRates({ id, period }: { id: string; period: Period }) {
   const [view, setView] = useState<View>('rate')
-  const { data, error } = useQuery(senderDaysQuery(id, days))
+  const { data, error } = useQuery(senderDaysQuery(id, period))
   return (
     <Section
       title={messages.title}
@@ -48,15 +50,18 @@ export function SenderRates({ id, days }: { id: string; days: number }) {
 }
 
 function Charts({ id, data, view }: { id: string; data: SenderDays; view: View }) {
-  const days = daysBetween(data.from, data.to)
-  const all = seriesOf(data)
+  const isMonthly = showsMonths(data)
+  const days = isMonthly ? monthsBetween(data.from, data.to) : daysBetween(data.from, data.to)
+  const all = seriesOf(data).map((series) =>
+    isMonthly ? { ...series, days: sumByMonth(series.days) } : series,
+  )
   return (
     <>
       <Muted>{view === 'rate' ? messages.rateHint : messages.volumeHint}</Muted>
       <ul className={classes.senders}>
         {all.map((series) => (
           <li key={series.id}>
-            <SenderChart id={id} days={days} series={series} view={view} />
+            <SenderChart id={isMonthly ? null : id} days={days} series={series} view={view} />
           </li>
         ))}
       </ul>
@@ -85,18 +90,22 @@ function seriesOf({ senders, others }: SenderDays): Series[] {
   return [...senders, { ...others, id: 'others', name: messages.others }]
 }
 
-type SenderChartProps = { id: string; days: string[]; series: Series; view: View }
+/** Without an id, a bar leads nowhere. */
+type SenderChartProps = { id: string | null; days: string[]; series: Series; view: View }
 
 function SenderChart({ id, days, series, view }: SenderChartProps) {
   const { name, messages: count, pass } = series
   const byDay = new Map(series.days.map((day) => [day.day, day]))
   const values = days.map((day): RateDay | null => byDay.get(day) ?? null)
-  const open = (day: string) => ({
-    to: '/dmarc/$id/reports' as const,
-    params: { id },
-    search: { day },
-    label: messages.openDay(utcDayText(day)),
-  })
+  const open = (day: string) =>
+    id === null
+      ? undefined
+      : {
+          to: '/dmarc/$id/reports' as const,
+          params: { id },
+          search: { day },
+          label: messages.openDay(utcDayText(day)),
+        }
   const text = messages.summary(shareText(pass, count), counted(count, shared.message))
   return (
     <>

@@ -1,4 +1,4 @@
-import { guessTarget } from '../../check/guess-target.ts'
+import { guessTarget, targetText, type CheckTarget } from '../../check/guess-target.ts'
 import { rankOf } from '../../search-rank.ts'
 import { showToast } from '../../toasts.ts'
 import type { IconName } from '../../ui/brand/icons.tsx'
@@ -34,7 +34,7 @@ const MAX_SHOWN = 10
 export function findItems(
   typed: string,
   all: readonly PaletteItem[],
-  ways: CheckActions,
+  openTarget: (target: CheckTarget) => void,
 ): PaletteItem[] {
   const text = typed.trim().toLowerCase()
   const found = all
@@ -45,30 +45,15 @@ export function findItems(
     .filter(({ rank }) => rank > 0)
     .toSorted((one, other) => other.rank - one.rank)
     .map(({ find }) => find)
-  return [...checkItems(typed, ways), ...found].slice(0, MAX_SHOWN)
+  return [...checkItems(typed, openTarget), ...found].slice(0, MAX_SHOWN)
 }
-
-/** The checks that a search text can start. */
-export type CheckActions = { check: (name: string) => void; lookUp: (ip: string) => void }
 
 const CHECKS = { address: messages.kinds.addressCheck, domain: messages.kinds.domainCheck }
-const IPV6 = /^(?=.*:.*:)[\da-f:]+(\.\d+){0,3}$/i
 
-function checkItems(typed: string, { check, lookUp }: CheckActions): PaletteItem[] {
+/** The page about the target in a search text. */
+function checkItems(typed: string, open: (target: CheckTarget) => void): PaletteItem[] {
   const target = guessTarget(typed)
-  const ip = target?.kind === 'address' ? target.name : IPV6.exec(typed.trim())?.[0]
-  return [
-    ...(target
-      ? [
-          checkItem(messages.checkTarget(target.name), CHECKS[target.kind], () =>
-            check(target.name),
-          ),
-        ]
-      : []),
-    ...(ip ? [checkItem(messages.lookUp(ip), messages.kinds.attackReports, () => lookUp(ip))] : []),
-  ]
-}
-
-function checkItem(name: string, kind: string, open: () => void): PaletteItem {
-  return { name, kind, icon: 'search', open }
+  if (!target) return []
+  const name = messages.checkTarget(targetText(target))
+  return [{ name, kind: CHECKS[target.kind], icon: 'search', open: () => open(target) }]
 }

@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router'
 import {
   useEffect,
   useEffectEvent,
@@ -8,6 +7,7 @@ import {
   type KeyboardEvent,
   type RefObject,
 } from 'react'
+import { useOpenTarget } from '../../check/open-target.ts'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { Shortcut } from '../../ui/actions/shortcut.tsx'
@@ -25,7 +25,6 @@ export type PaletteSearchProps = {
 
 /** One field for everything: the name of a screen or an object, or a target to check. */
 export function PaletteSearch({ typed, onDone }: PaletteSearchProps) {
-  const navigate = useNavigate()
   const list = useId()
   const [text, setText] = useState('')
   const [isEntered, setEntered] = useState(false)
@@ -35,10 +34,7 @@ export function PaletteSearch({ typed, onDone }: PaletteSearchProps) {
     setEntered(typed.current.isEntered)
   }, [typed])
   const [at, setAt] = useState(0)
-  const found = findItems(text, usePaletteItems(text), {
-    check: (name) => void navigate({ to: '/check', search: { q: name } }),
-    lookUp: (ip) => void navigate({ to: '/attacks', search: { ip } }),
-  })
+  const found = findItems(text, usePaletteItems(text), useOpenTarget())
 
   function go(find: PaletteItem | undefined): void {
     if (!find) return

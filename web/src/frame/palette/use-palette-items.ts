@@ -1,5 +1,4 @@
 import { useAccountItems } from './groups/account-items.ts'
-import { useAdministrationItems } from './groups/administration-items.ts'
 import { useAppearanceItems } from './groups/appearance-items.ts'
 import { useCreationItems } from './groups/creation-items.ts'
 import { useObjectItems } from './groups/object-items.ts'
@@ -15,7 +14,6 @@ export function usePaletteItems(text: string): PaletteItem[] {
     ...useWorkspaceItems(),
     ...useAccountItems(),
     ...useAppearanceItems(),
-    ...useAdministrationItems(),
     ...useObjectItems(text),
   ]
 }

@@ -51,16 +51,19 @@ type FormProps = { batchId: string; mailbox: Mailbox; onDone: () => void }
 function CorrectionForm({ batchId, mailbox, onDone }: FormProps) {
   const queries = useQueryClient()
   const { id, verified, source, destination } = mailbox
+  // Others wait to be started with the batch.
+  const isRetried = mailbox.state === 'needs_attention'
 
   async function save(values: Record<string, string>): Promise<void> {
     await batches.correct(batchId, id, changesOf(values, mailbox))
+    if (isRetried) await batches.retry(batchId, { mailboxes: [id] })
     await queries.invalidateQueries({ queryKey: ['batches', 'one', batchId] })
     onDone()
   }
 
   return (
     <Form
-      submit={messages.submit}
+      submit={isRetried ? messages.saveAndRetry : messages.submit}
       onSubmit={save}
       aside={<Button onClick={onDone}>{messages.close}</Button>}
     >

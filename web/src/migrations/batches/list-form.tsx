@@ -53,7 +53,7 @@ export function ListForm({ submit, disabledReason, before, after, onSubmit }: Li
   }
 
   return (
-    <Form submit={submit(read?.valid ?? 0)} disabledReason={disabledReason} onSubmit={send}>
+    <Form guarded submit={submit(read?.valid ?? 0)} disabledReason={disabledReason} onSubmit={send}>
       {before}
       <h2>{messages.mailboxes}</h2>
       <ListInput

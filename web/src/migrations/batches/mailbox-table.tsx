@@ -197,7 +197,7 @@ function Accounts({ mailbox }: { mailbox: Mailbox }) {
 const TAKES_OWNER: MailboxState[] = ['waiting_for_owner', 'needs_attention', 'ready']
 
 function State({ batch, mailbox }: { batch: Batch; mailbox: Mailbox }) {
-  const { state, problem, warning } = mailbox
+  const { state, problem, warning, isEmpty } = mailbox
   const isCorrectable = [
     'invalid',
     'waiting_for_owner',
@@ -207,9 +207,15 @@ function State({ batch, mailbox }: { batch: Batch; mailbox: Mailbox }) {
   ].includes(state)
   return (
     <>
-      <Status tone={toneOfState(state)}>
-        {problem && state === 'needs_attention' ? sentence(causeText(problem.code)) : states[state]}
-      </Status>
+      {isEmpty ? (
+        <Status tone="warn">{messages.empty}</Status>
+      ) : (
+        <Status tone={toneOfState(state)}>
+          {problem && state === 'needs_attention'
+            ? sentence(causeText(problem.code))
+            : states[state]}
+        </Status>
+      )}
       {(problem?.message ?? warning) && <small>{problem?.message ?? warning}</small>}
       {isCorrectable && batch.finishedAt === null && (
         <CorrectButton batchId={batch.id} mailbox={mailbox} />
@@ -224,7 +230,8 @@ function State({ batch, mailbox }: { batch: Batch; mailbox: Mailbox }) {
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 function Progress({ mailbox }: { mailbox: Mailbox }) {
-  const { messagesDone, messagesTotal, state, source } = mailbox
+  const { messagesDone, messagesTotal, state, source, isEmpty } = mailbox
+  if (isEmpty) return <>{messages.done(0, 0)}</>
   if (messagesTotal === 0) return <>–</>
   return (
     <>

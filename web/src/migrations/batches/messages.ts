@@ -60,6 +60,12 @@ export const list = {
   mailboxes,
   inSync: (done: number, total: number) => `${numberText(done)} of ${mailboxes(total)} in sync`,
   progressOf: (name: string) => `Mailboxes in sync of ${name}`,
+  /** Completes a number of mailboxes in sync. */
+  emptyOf: (count: number, all: number) => {
+    if (count === 0) return ''
+    if (count < all) return `, ${numberText(count)} of them empty`
+    return all === 1 ? ', but it’s empty' : `, but all ${numberText(all)} are empty`
+  },
   attention: (count: number) => `${numberText(count)} ${count === 1 ? 'needs' : 'need'} attention`,
 } as const
 
@@ -106,8 +112,8 @@ export const batch = {
   rate: (messages: number, bytes: number) =>
     `${numberText(Math.round(messages))} messages/s · ${sizeText(bytes)}/s`,
   about: (seconds: number) => `about ${durationText(seconds)}`,
-  sourceLimit: 'At once at a source host',
-  destinationLimit: 'At once at a destination host',
+  sourceLimit: 'Mailboxes at the same time (source)',
+  destinationLimit: 'Mailboxes at the same time (destination)',
   folders: 'Sent mail, drafts, trash',
   specialUse: 'To the destination’s own folders',
   sameNames: 'To folders of the same name',
@@ -117,10 +123,15 @@ export const batch = {
   copied: 'Copied',
   created: 'Created',
   finished: 'Finished',
-  verdict(counts: Batch['counts'], total: number, status: Batch['status']): string {
+  verdict({ counts, mailboxes: total, status, emptyMailboxes: empty }: Batch): string {
     const { in_sync: synced = 0, done = 0, needs_attention: failed = 0, ready = 0 } = counts
-    if (status === 'finished') return `${numberText(done)} of ${mailboxes(total)} were copied.`
-    const parts = [`${numberText(synced)} of ${mailboxes(total)} in sync.`]
+    const copied =
+      status === 'finished'
+        ? `${numberText(done)} of ${mailboxes(total)} were copied`
+        : `${numberText(synced)} of ${mailboxes(total)} in sync`
+    const parts = [`${copied}${list.emptyOf(empty, status === 'finished' ? done : synced)}.`]
+    if (empty > 0) parts.push(empty === 1 ? 'Right account?' : 'Right accounts?')
+    if (status === 'finished') return parts.join(' ')
     if (ready > 0) parts.push(`${numberText(ready)} ready to start.`)
     if (failed > 0) parts.push(`${list.attention(failed)}.`)
     return parts.join(' ')
@@ -148,8 +159,9 @@ export const table = {
   progressOf: (user: string) => `Messages of ${user}`,
   done: (done: number, total: number) => `${numberText(done)} of ${counted(total, 'message')}`,
   passes: (count: number) => counted(count, 'sync', 'syncs'),
+  empty: 'Empty: 0 messages at the source',
   details: 'Details',
-  correct: 'Correct',
+  correct: 'Edit',
   retry: 'Retry',
   remove: 'Remove',
   removeTitle: (count: number) => `Remove ${mailboxes(count)}?`,
@@ -157,7 +169,7 @@ export const table = {
 } as const
 
 export const correction = {
-  title: (user: string) => `Correct ${user}`,
+  title: (user: string) => `Sign-in of ${user}`,
   hint: 'Leave a field empty to keep it. Passwords are never shown.',
   sourcePassword: 'Source password',
   destinationPassword: 'Destination password',
@@ -166,6 +178,7 @@ export const correction = {
   destinationHost: 'Destination host',
   destinationUser: 'Destination user',
   submit: 'Save',
+  saveAndRetry: 'Save and try again',
   close: 'Cancel',
 } as const
 
@@ -189,7 +202,7 @@ export const form = {
   removeFile: 'Remove the file',
   tooLarge: 'The file is larger than 2 MB. Split it.',
   servers: 'Servers',
-  serversHint: 'For everything that a line doesn’t say.',
+  serversHint: 'Used where a line doesn’t name its own.',
   sourceHost: 'Source host',
   destinationHost: 'Destination host',
   sourceSecurity: 'Source security',
@@ -205,9 +218,9 @@ export const form = {
   deduplicate: 'Skip messages that are already there',
   allMailOnce: 'Copy only messages from “All mail” that are in no other folder',
   prefix: 'Parent folder (optional)',
-  sourceLimit: 'Mailboxes at once at a source host',
-  destinationLimit: 'Mailboxes at once at a destination host',
-  verify: 'Check certificates',
+  sourceLimit: 'Mailboxes at the same time (source)',
+  destinationLimit: 'Mailboxes at the same time (destination)',
+  verify: 'Verify the certificates',
   submit: (count: number) =>
     count === 0 ? 'Create batch' : `Create batch with ${mailboxes(count)}`,
   preview: 'Preview',

@@ -24,7 +24,11 @@ const STATUS_TONES: Record<Batch['status'], Tone> = {
   finished: 'good',
 }
 
-export const toneOfStatus = (status: Batch['status']): Tone => STATUS_TONES[status]
+/** The tone of a batch. Mailboxes without messages at the source are no success. */
+export function toneOf({ status, emptyMailboxes }: Pick<Batch, 'status' | 'emptyMailboxes'>): Tone {
+  const tone = STATUS_TONES[status]
+  return tone === 'good' && emptyMailboxes > 0 ? 'warn' : tone
+}
 
 /** Mailboxes of which all messages are copied. */
 export function countInSync({ counts }: Pick<Batch, 'counts'>): number {

@@ -2,17 +2,16 @@ import { counted } from '../../ui/text/format.ts'
 
 export const cutover = {
   title: 'Cut-over',
-  about:
-    'Watches the switch of a domain to the new mail servers, step by step. Nothing is changed in DNS.',
-  setUp: 'Begin a cut-over',
+  about: 'Guides you through the switch and checks each step. You change the DNS.',
+  setUp: 'Start a cut-over',
   domain: 'Domain',
   mx: 'New MX hosts',
   mxHint: 'One per line, all of them',
-  ttl: 'Low TTL (seconds)',
-  quietHours: 'Quiet time (hours)',
+  ttl: 'TTL before the switch (seconds)',
+  quietHours: 'Wait until the old inbox is quiet for (hours)',
   fullProof: 'Compare every message byte by byte in the proof',
   fullProofHint: 'Reads all mail of both servers again.',
-  begin: 'Begin',
+  begin: 'Start',
   numberNeeded: 'Enter a number.',
   needed: 'Required',
   loading: 'Loading the cut-over',
@@ -24,7 +23,7 @@ export const cutover = {
   cancel: 'Cancel cut-over',
   cancelTitle: 'Cancel the cut-over?',
   cancelText: 'The batch and its synchronization stay as they are.',
-  again: 'Begin another cut-over',
+  again: 'Start another cut-over',
   states: { waiting: 'Later', open: 'In progress', needed: 'Needs your action', done: 'Done' },
   outcomes: { seen: 'Seen', confirmed: 'Confirmed', skipped: 'Skipped' },
   outcomeBy: (outcome: string, person: string | null) =>
@@ -67,5 +66,5 @@ export const cutover = {
   failed: 'Failed',
   proofsLabel: 'Mailboxes with a proof',
   incomplete: 'Incomplete',
-  seeProof: 'See the proof',
+  seeProof: 'Proof',
 } as const

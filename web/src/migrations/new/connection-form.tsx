@@ -20,6 +20,7 @@ export function ConnectionForm({ initial, submit, onSubmit }: ConnectionFormProp
   const access = useAccess()
   return (
     <Form
+      guarded
       {...access}
       onSubmit={(values) => onSubmit(accountOf(values))}
       check={wrongAccount}

@@ -1,4 +1,8 @@
-import { reasonText, VERDICT_TEXTS } from '../../../../src/migration/proof/messages.ts'
+import {
+  describeVerdict,
+  isEmptyProof,
+  reasonText,
+} from '../../../../src/migration/proof/messages.ts'
 import { Snippet } from '../../ui/actions/copy.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import type { Tone } from '../../ui/feedback/status.tsx'
@@ -10,19 +14,20 @@ import type { ProofKey, ProofTotals, Reason } from './api.ts'
 import { proof as messages } from './messages.ts'
 import classes from './proof.module.css'
 
-type Verdict = keyof typeof VERDICT_TEXTS
+type Proven = { verdict: keyof typeof messages.results; totals: ProofTotals }
 
-export const toneOfVerdict: Record<Verdict, Tone> = {
-  identical: 'good',
-  complete: 'good',
-  incomplete: 'bad',
+/** The word and the tone of a verdict. A proof of nothing is no success. */
+export function resultOf({ verdict, totals }: Proven): { tone: Tone; word: string } {
+  if (verdict === 'incomplete') return { tone: 'bad', word: messages.results.incomplete }
+  if (isEmptyProof(totals)) return { tone: 'warn', word: messages.empty }
+  return { tone: 'good', word: messages.results[verdict] }
 }
 
-export function Verdict({ verdict }: { verdict: Verdict }) {
+export function Verdict({ proof }: { proof: Proven }) {
   return (
     <div role="status">
-      <Notice tone={toneOfVerdict[verdict]}>
-        <strong>{VERDICT_TEXTS[verdict]}</strong>
+      <Notice tone={resultOf(proof).tone}>
+        <strong>{describeVerdict(proof)}</strong>
       </Notice>
     </div>
   )

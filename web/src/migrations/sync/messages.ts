@@ -14,8 +14,7 @@ export const intervals = [
 
 export const sync = {
   title: 'Synchronization',
-  about:
-    'Copies new messages again and again until you end it, and follows flags, moved and deleted messages.',
+  about: 'Keeps the new mailbox up to date until you stop it.',
   every: 'Interval',
   everyMinutes: (minutes: number) =>
     intervals.find((one) => one.minutes === minutes)?.label ??

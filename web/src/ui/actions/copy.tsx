@@ -46,10 +46,17 @@ function useCopied(text: string): [boolean, () => void] {
   return [copiedAt > 0, copy]
 }
 
-/** Text to copy, such as a record, a command or JSON. Its lines are not wrapped. */
-export function Snippet({ text, what }: { text: string; what: string }) {
+type SnippetProps = {
+  text: string
+  what: string
+  /** Wraps lines, where everything must be seen, such as a secret in a command. */
+  wraps?: boolean
+}
+
+/** Text to copy, such as a record, a command or JSON. */
+export function Snippet({ text, what, wraps = false }: SnippetProps) {
   return (
-    <figure className={classes.snippet} aria-label={what}>
+    <figure className={classes.snippet} aria-label={what} data-wraps={wraps || undefined}>
       {/* Focusable, so that wide text can be scrolled with the keyboard. */}
       <pre tabIndex={0}>{text}</pre>
       <CopyButton text={text} what={what} />

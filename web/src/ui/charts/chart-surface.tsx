@@ -101,7 +101,7 @@ export function ChartSurface(props: ChartSurfaceProps) {
 }
 
 /** A point as one sentence, for screen readers. */
-export function announcementOf({ title, values, note, open }: ChartPoint): string {
+function announcementOf({ title, values, note, open }: ChartPoint): string {
   const counts = values.map(({ name, value }) => messages.chart.value(name, value)).join(', ')
   return [counts ? `${title}: ${counts}` : title, note, open?.label].filter(Boolean).join('. ')
 }

@@ -3,6 +3,7 @@ import { stack } from 'd3-shape'
 import { useId } from 'react'
 import { utcDayText } from '../text/dates.ts'
 import { numberText } from '../text/format.ts'
+import { messages } from '../messages.ts'
 import { AXES, DayAxis, ValueAxis } from './axes.tsx'
 import { ChartFigure } from './chart-figure.tsx'
 import { ChartSurface, type DrillDown } from './chart-surface.tsx'
@@ -33,15 +34,22 @@ const TICKS = 3
 /** A stacked bar per day. The text below repeats it; place a table beside it. */
 export function DailyChart({ label, text, days, series, open }: DailyChartProps) {
   const [caption, hatch] = [useId(), useId()]
-  const points = days.map((day, index) => ({
-    title: utcDayText(day),
-    values: series.map(({ name, look, counts }) => ({
-      name,
-      look,
-      value: numberText(counts[index] ?? 0),
-    })),
-    open: open?.(day),
-  }))
+  const points = days.map((day, index) => {
+    const total = series.reduce((sum, { counts }) => sum + (counts[index] ?? 0), 0)
+    const isDivided = series.length > 1 && total > 0
+    return {
+      title: isDivided ? messages.chart.dayTotal(utcDayText(day), total) : utcDayText(day),
+      values: series.map(({ name, look, counts }) => {
+        const count = counts[index] ?? 0
+        return {
+          name,
+          look,
+          value: isDivided ? messages.chart.part(count, total) : numberText(count),
+        }
+      }),
+      open: open?.(day),
+    }
+  })
   const scale = (width: number) => dayScale(days.length, width - AXES.left)
   const { layers, y } = stackDays(days.length, series)
   return (

@@ -30,7 +30,7 @@ export function CheckGroup({ legend, hint, choices, size = 'normal' }: CheckGrou
       ))}
       {error && (
         <p id={`${id}-error`} className={classes.wrong}>
-          {error}
+          {typeof error === 'string' ? error : `${legend} ${error.fragment}.`}
         </p>
       )}
     </fieldset>

@@ -2,6 +2,7 @@ import {
   createContext,
   use,
   useId,
+  useRef,
   useState,
   type FormEvent,
   type InputHTMLAttributes,
@@ -11,18 +12,19 @@ import { Button, type ButtonKind } from '../actions/button.tsx'
 import classes from './form.module.css'
 import { Icon } from '../brand/icons.tsx'
 import { Notice } from '../feedback/notice.tsx'
-import { Labelled } from './labelled.tsx'
+import { LeaveGuard } from './leave-guard.tsx'
+import { Labelled, type FieldError } from './labelled.tsx'
 import { useInView } from './use-in-view.ts'
 import { messages } from '../messages.ts'
 
 /** A problem of a form: a message, and messages of single fields by name. */
-type Problem = { message: string; fields: Record<string, string> }
+type Problem = { message: string; fields: Record<string, FieldError> }
 
 const NO_PROBLEM: Problem = { message: '', fields: {} }
 /** Name of the second submit button. */
 const ALSO = 'also'
 
-export const FieldProblems = createContext<Record<string, string>>({})
+export const FieldProblems = createContext<Record<string, FieldError>>({})
 
 type FormProps = {
   /**
@@ -39,6 +41,8 @@ type FormProps = {
   also?: { submit: string; onSubmit: FormProps['onSubmit'] }
   /** Further buttons beside it. */
   aside?: ReactNode
+  /** Asks before a half-typed form is left: for forms that take a while. */
+  guarded?: boolean
   /** Why the form is not available: disables its fields, and is shown beside its button. */
   disabledReason?: string | undefined
   children: ReactNode
@@ -51,9 +55,11 @@ export function Form({
   kind = 'primary',
   also,
   aside,
+  guarded = false,
   disabledReason,
   children,
 }: FormProps) {
+  const isTyped = useRef(false)
   const [problem, setProblem] = useState(NO_PROBLEM)
   const [busy, setBusy] = useState<'main' | 'also' | null>(null)
   const said = useInView<HTMLDivElement>(
@@ -70,13 +76,16 @@ export function Form({
     setProblem({ message: '', fields })
     if (focusFirst(form, fields)) return
     setBusy(isAlso ? 'also' : 'main')
+    const wasTyped = isTyped.current
+    isTyped.current = false
     // After Enter in a field on a phone, the button that shows the progress may be below the
     // window.
     submitter?.scrollIntoView({ block: 'nearest' })
     try {
       await (isAlso && also ? also.onSubmit : onSubmit)(values)
     } catch (error) {
-      const found = problemOf(error)
+      isTyped.current = wasTyped
+      const found = problemOf(error, form)
       setProblem(found)
       focusFirst(form, found.fields)
     } finally {
@@ -85,7 +94,13 @@ export function Form({
   }
 
   return (
-    <form className={classes.form} noValidate onSubmit={(event) => void send(event)}>
+    <form
+      className={classes.form}
+      noValidate
+      onInput={() => (isTyped.current = true)}
+      onSubmit={(event) => void send(event)}
+    >
+      {guarded && <LeaveGuard isNeeded={() => isTyped.current} />}
       <fieldset className={classes.all} disabled={disabledReason !== undefined}>
         <FieldProblems value={problem.fields}>{children}</FieldProblems>
       </fieldset>
@@ -120,17 +135,47 @@ export function valuesOf(form: HTMLFormElement): Record<string, string> {
   return Object.fromEntries(typed)
 }
 
-function problemOf(error: unknown): Problem {
-  const { message, details = [] } = error as Error & {
-    details?: { path: string; message: string }[]
-  }
+/**
+ * Each problem once: beside its field, as a sentence; above the button only what concerns no field
+ * of the form.
+ */
+function problemOf(error: unknown, form: HTMLFormElement): Problem {
+  const { message, details = [] } = error as Error & { details?: FieldProblem[] }
+  const named = details.filter(({ path }) => hasField(form, path))
+  const isCovered = named.length > 0 && named.length === details.length
   return {
-    message,
-    fields: Object.fromEntries(details.map((detail) => [detail.path, detail.message])),
+    message: isCovered ? '' : message,
+    fields: Object.fromEntries(
+      named.map((detail) => [
+        detail.path,
+        describeProblem(detail, details.length === 1 ? message : null),
+      ]),
+    ),
   }
 }
 
-function focusFirst(form: HTMLFormElement, fields: Record<string, string>): boolean {
+type FieldProblem = { path: string; message: string }
+
+/** Whether a person can see and change the field. */
+function hasField(form: HTMLFormElement, name: string): boolean {
+  const field = form.elements.namedItem(name)
+  return field !== null && !(field instanceof HTMLInputElement && field.type === 'hidden')
+}
+
+/**
+ * The problem of a field as a sentence. The service adds one for people, unless it names the field as
+ * programs do; then the fragment follows the field’s label.
+ */
+function describeProblem({ path, message }: FieldProblem, sentence: string | null): FieldError {
+  const isForPrograms =
+    sentence === null ||
+    (path.includes('.') && sentence.includes(path)) ||
+    sentence.startsWith('The request is not valid') ||
+    sentence.toLowerCase() === `${path} ${message}.`.toLowerCase()
+  return isForPrograms ? { fragment: message } : sentence
+}
+
+function focusFirst(form: HTMLFormElement, fields: Record<string, FieldError>): boolean {
   const first = [...form.elements].find((element) => (element as HTMLInputElement).name in fields)
   if (!(first instanceof HTMLElement)) return false
   // A field in a closed disclosure cannot take the focus.

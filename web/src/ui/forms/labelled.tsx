@@ -2,17 +2,20 @@ import { useId, type ReactNode } from 'react'
 import classes from './labelled.module.css'
 
 /** Attributes of a control that connect it with its label, hint and error. */
-export type Connected = {
+type Connected = {
   id: string
   className: string
   'aria-describedby': string | undefined
   'aria-invalid': true | undefined
 }
 
+/** A sentence, or what follows the label of the field in one: `must not be empty`. */
+export type FieldError = string | { fragment: string }
+
 type LabelledProps = {
   label: string
   hint?: string | undefined
-  error?: string | null | undefined
+  error?: FieldError | null | undefined
   size?: 'small' | 'normal' | 'large'
   children: (control: Connected) => ReactNode
 }
@@ -26,20 +29,20 @@ export function Labelled({ label, hint, error, size = 'normal', children }: Labe
       <label htmlFor={id} className={classes.label}>
         {label}
       </label>
-      {hint && (
-        <p id={`${id}-hint`} className={classes.hint}>
-          {hint}
-        </p>
-      )}
       {children({
         id,
         className: classes.control ?? '',
         'aria-describedby': described || undefined,
         'aria-invalid': error ? true : undefined,
       })}
+      {hint && (
+        <p id={`${id}-hint`} className={classes.hint}>
+          {hint}
+        </p>
+      )}
       {error && (
         <p id={`${id}-error`} className={classes.error}>
-          {error}
+          {typeof error === 'string' ? error : `${label} ${error.fragment}.`}
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { CsvValue } from './csv.ts'
 
 /** A value by which rows are sorted; null and the empty string come last in either direction. */
-export type SortValue = string | number | null
+type SortValue = string | number | null
 
 /** A column of a data table; the first one is the header of its row. */
 export type Column<T> = {

@@ -3,7 +3,7 @@ import type { Column } from './column.ts'
 import classes from './data-table.module.css'
 
 /** The checkbox of a row. */
-export type RowSelection = {
+type RowSelection = {
   label: string
   isSelected: boolean
   /** @param isRange with Shift: from the last row that was switched to this one */

@@ -5,7 +5,7 @@ import { parseSorting, sortingText, type Sorting } from './column.ts'
 /** The search parameters of a data table; a screen with two tables names those of the second. */
 export type TableParameters = { sort: string; filter: string }
 
-export const DEFAULT_PARAMETERS: TableParameters = { sort: 'sort', filter: 'q' }
+const DEFAULT_PARAMETERS: TableParameters = { sort: 'sort', filter: 'q' }
 
 /** Sorting and filter of a data table in the URL, so that people can save and share them. */
 export function useTableSearch(parameters = DEFAULT_PARAMETERS) {

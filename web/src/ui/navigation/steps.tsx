@@ -3,7 +3,7 @@ import { Icon } from '../brand/icons.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { messages } from '../messages.ts'
 
-export type StepItem<T extends string> = {
+type StepItem<T extends string> = {
   value: T
   name: string
   /** The choice made in the step, once made. */

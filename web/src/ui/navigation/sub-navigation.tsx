@@ -24,5 +24,14 @@ export const SubNavigationLink = createLink(function View({
   )
 })
 
+/** Keeps the place of a link that may follow, so that what is below does not move then. */
+export function SubNavigationOutline({ label }: { label: string }) {
+  return (
+    <li className={classes.outline} aria-hidden>
+      <span className={classes.view}>{label}</span>
+    </li>
+  )
+}
+
 /** Marks a link as current only on its exact path, whatever the query parameters. */
 export const EXACT_PATH = { exact: true, includeSearch: false } as const

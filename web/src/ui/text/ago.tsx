@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { agoText, untilText } from './dates.ts'
+import { agoText, remainingText, secondOfDayText, untilText } from './dates.ts'
 import { Time } from './time.tsx'
 
 /** Milliseconds between two updates, with one timer for all components. */
@@ -23,6 +23,16 @@ const useNow = () => useSyncExternalStore(subscribe, () => Math.floor(Date.now()
 /** A relative time that updates by itself. Hovering shows the exact time. */
 export function Ago({ at }: { at: string }) {
   return <Time at={at}>{agoText(new Date(at), useNow())}</Time>
+}
+
+/** The second of an event, for lists of events that follow each other closely. */
+export function SecondOfDay({ at }: { at: string }) {
+  return <Time at={at}>{secondOfDayText(new Date(at), useNow())}</Time>
+}
+
+/** How long something still lasts. */
+export function Remaining({ at }: { at: string }) {
+  return <Time at={at}>{remainingText(new Date(at), useNow())}</Time>
 }
 
 /** The same for a time to come. */

@@ -22,6 +22,7 @@ const SECOND = { ...MINUTE, second: '2-digit' } as const
 
 const FORMATS = {
   clock: format(MINUTE),
+  clockSecond: format(SECOND),
   day: format(SHORT_DAY),
   dayOfYear: format({ ...SHORT_DAY, year: 'numeric' }),
   longDay: format(LONG_DAY),
@@ -30,6 +31,8 @@ const FORMATS = {
   secondInZone: format({ ...LONG_DAY, ...SECOND, timeZoneName: 'short' }),
   utcDay: format({ ...SHORT_DAY, timeZone: 'UTC' }),
   utcDayOfYear: format({ ...SHORT_DAY, year: 'numeric', timeZone: 'UTC' }),
+  utcLongDay: format({ ...LONG_DAY, timeZone: 'UTC' }),
+  utcMonth: format({ month: 'short', year: 'numeric', timeZone: 'UTC' }),
   utcMinute: format({ ...LONG_DAY, ...MINUTE, timeZone: 'UTC' }),
 }
 
@@ -63,6 +66,17 @@ export function agoText(date: Date, now: number): string {
 }
 
 /**
+ * `14:05:09`, or the day of an earlier one.
+ * @param now milliseconds since 1970
+ */
+export function secondOfDayText(date: Date, now: number): string {
+  const today = new Date(now)
+  return date.toDateString() === today.toDateString()
+    ? FORMATS.clockSecond(date)
+    : dayIn(date, today)
+}
+
+/**
  * `now`, `in 3 min`, then like `agoText`, for a time to come.
  * @param now milliseconds since 1970
  */
@@ -71,6 +85,20 @@ export function untilText(date: Date, now: number): string {
   if (minutes < 1) return messages.time.now
   if (minutes < 60) return messages.time.inMinutes(minutes)
   return timeOrDay(date, new Date(now))
+}
+
+/**
+ * `in 3 h 58 min`, then `in 6 days`: how long something still lasts.
+ * @param now milliseconds since 1970
+ */
+export function remainingText(date: Date, now: number): string {
+  const minutes = Math.ceil((date.getTime() - now) / 60_000)
+  if (minutes < 1) return messages.time.now
+  if (minutes < 60) return messages.time.inMinutes(minutes)
+  const hours = Math.floor(minutes / 60)
+  return hours < 48
+    ? messages.time.inHours(hours, minutes % 60)
+    : messages.time.inDays(Math.floor(hours / 24))
 }
 
 /** The time of today, or the day. */
@@ -95,8 +123,21 @@ function dayIn(date: Date, today: Date): string {
   return isThisYear ? FORMATS.day(date) : FORMATS.dayOfYear(date)
 }
 
-/** `21 Nov`, of a UTC day such as `2026-11-21`. */
-export const utcDayText = (day: string) => FORMATS.utcDay(new Date(day))
+const YEAR_MS = 365 * DAY_MS
+
+/**
+ * `21 Nov`, of a UTC day such as `2026-11-21`; with its year if it is over a year ago. `Nov 2026` of
+ * a month such as `2026-11`.
+ */
+export function utcDayText(day: string): string {
+  const date = new Date(day)
+  if (day.length === 'YYYY-MM'.length) return FORMATS.utcMonth(date)
+  const isRecent = Math.abs(Date.now() - date.getTime()) <= YEAR_MS
+  return isRecent ? FORMATS.utcDay(date) : FORMATS.utcDayOfYear(date)
+}
+
+/** `21 November 2026`, of a UTC day. */
+export const utcLongDayText = (day: string) => FORMATS.utcLongDay(new Date(day))
 
 /** `21 Nov 2026`, or `21 Nov 2026 – 23 Nov 2026`: the UTC days of a period. */
 export function utcPeriodText(begin: string, end: string): string {

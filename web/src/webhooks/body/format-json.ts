@@ -1,4 +1,4 @@
-export type JsonToken = { kind: 'mark' | 'key' | 'string' | 'number' | 'word'; text: string }
+type JsonToken = { kind: 'mark' | 'key' | 'string' | 'number' | 'word'; text: string }
 /** A line of JSON set out for reading, and how deep it stands. */
 export type Line = { depth: number; tokens: JsonToken[] }
 

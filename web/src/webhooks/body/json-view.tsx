@@ -1,5 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useRef } from 'react'
+import { useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { Button } from '../../ui/actions/button.tsx'
+import { Row } from '../../ui/layout/page.tsx'
+import { findBlocks, visibleLines } from './fold-lines.ts'
 import type { Line } from './format-json.ts'
 import codeClasses from './code.module.css'
 import classes from './json-view.module.css'
@@ -11,17 +14,60 @@ const ALL_DRAWN = 1_000
 /** Pixels of a line that is not broken. */
 const LINE = 22
 
-/** JSON formatted and coloured. It stays text: a sender's markup never becomes an element. */
-export function JsonView({ lines }: { lines: Line[] }) {
-  return lines.length > ALL_DRAWN ? <LongJson lines={lines} /> : <ShortJson lines={lines} />
+type Folding = {
+  lines: Line[]
+  /** The lines that are shown. */
+  rows: number[]
+  blocks: ReadonlyMap<number, number>
+  folded: ReadonlySet<number>
+  toggle: (line: number) => void
 }
 
-function ShortJson({ lines }: { lines: Line[] }) {
+/**
+ * JSON formatted and coloured, whose objects and arrays fold. It stays text: a sender's markup never
+ * becomes an element.
+ */
+export function JsonView({ lines }: { lines: Line[] }) {
+  const blocks = useMemo(() => findBlocks(lines), [lines])
+  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
+  const rows = useMemo(() => visibleLines(lines.length, blocks, folded), [lines, blocks, folded])
+  const folding: Folding = {
+    lines,
+    rows,
+    blocks,
+    folded,
+    toggle: (line) => setFolded(new Set([line]).symmetricDifference(folded)),
+  }
+  // The outermost one stays open: below it are the objects that a reader compares.
+  const inner = [...blocks.keys()].filter((line) => line > 0)
   return (
-    <pre className={`${codeClasses.code} ${classes.json}`} tabIndex={0} aria-label={body.formatted}>
-      {lines.map((line, index) => (
+    <>
+      {inner.length > 0 && (
+        <Row>
+          <Button size="small" onClick={() => setFolded(new Set(inner))}>
+            {body.foldAll}
+          </Button>
+          <Button size="small" disabled={folded.size === 0} onClick={() => setFolded(new Set())}>
+            {body.unfoldAll}
+          </Button>
+        </Row>
+      )}
+      {rows.length > ALL_DRAWN ? <LongJson {...folding} /> : <ShortJson {...folding} />}
+    </>
+  )
+}
+
+function ShortJson(folding: Folding) {
+  return (
+    <pre
+      className={`${codeClasses.code} ${classes.json}`}
+      tabIndex={0}
+      aria-label={body.formatted}
+      onKeyDown={moveBetweenFolds}
+    >
+      {folding.rows.map((index) => (
         <div key={index}>
-          <Tokens line={line} />
+          <FoldedLine {...folding} index={index} />
         </div>
       ))}
     </pre>
@@ -29,12 +75,14 @@ function ShortJson({ lines }: { lines: Line[] }) {
 }
 
 /** Draws the lines in view only. */
-function LongJson({ lines }: { lines: Line[] }) {
+function LongJson(folding: Folding) {
+  const { rows } = folding
   const scroller = useRef<HTMLPreElement>(null)
   const virtual = useVirtualizer({
-    count: lines.length,
+    count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => LINE,
+    getItemKey: (row) => rows[row] ?? row,
     overscan: 20,
   })
   return (
@@ -43,17 +91,18 @@ function LongJson({ lines }: { lines: Line[] }) {
       className={`${codeClasses.code} ${classes.json}`}
       tabIndex={0}
       aria-label={body.formatted}
+      onKeyDown={moveBetweenFolds}
     >
       <div className={classes.whole} style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, start }) => (
+        {virtual.getVirtualItems().map(({ index: row, key, start }) => (
           <div
-            key={index}
+            key={key}
             ref={virtual.measureElement}
-            data-index={index}
+            data-index={row}
             className={classes.line}
             style={{ transform: `translateY(${start}px)` }}
           >
-            <Tokens line={lines[index] as Line} />
+            <FoldedLine {...folding} index={rows[row] ?? 0} />
           </div>
         ))}
       </div>
@@ -61,15 +110,52 @@ function LongJson({ lines }: { lines: Line[] }) {
   )
 }
 
-function Tokens({ line: { depth, tokens } }: { line: Line }) {
+/** One Tab stop for all buttons; the arrow keys go from one to the next. */
+function moveBetweenFolds(event: KeyboardEvent<HTMLPreElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>('button')]
+  const at = all.indexOf(event.target as HTMLElement)
+  if (step === undefined || at < 0) return
+  event.preventDefault()
+  all[at + step]?.focus()
+}
+
+type FoldedLineProps = Folding & { index: number }
+
+/** A line; a folded block is one, from its first to its last bracket. */
+function FoldedLine({ lines, rows, blocks, folded, toggle, index }: FoldedLineProps) {
+  const { depth, tokens } = lines[index] as Line
+  const end = blocks.get(index)
+  const isFolded = folded.has(index)
+  const hidden = end === undefined ? 0 : end - index - 1
   return (
     <>
       {'  '.repeat(depth)}
-      {tokens.map(({ kind, text }, at) => (
-        <span key={at} data-kind={kind}>
-          {text}
-        </span>
-      ))}
+      {end !== undefined && (
+        <button
+          type="button"
+          className={classes.fold}
+          tabIndex={rows.find((row) => blocks.has(row)) === index ? 0 : -1}
+          aria-expanded={!isFolded}
+          aria-label={body.fold(index + 1)}
+          onClick={() => toggle(index)}
+        />
+      )}
+      <Tokens tokens={tokens} />
+      {isFolded && end !== undefined && (
+        <>
+          <span data-kind="mark">{body.hiddenLines(hidden)}</span>
+          <Tokens tokens={(lines[end] as Line).tokens} />
+        </>
+      )}
     </>
   )
+}
+
+function Tokens({ tokens }: Pick<Line, 'tokens'>) {
+  return tokens.map(({ kind, text }, at) => (
+    <span key={at} data-kind={kind}>
+      {text}
+    </span>
+  ))
 }

@@ -27,8 +27,9 @@ export function listBadges({
   truncated,
   surplus,
   preflight,
+  repeatOf,
   signature,
-}: ListedRequest): Badge[] {
+}: Omit<ListedRequest, 'summary'>): Badge[] {
   const all: (Badge | false | null)[] = [
     rejected !== null && { tone: 'bad', word: badges.rejected, why: rejected },
     aborted && { tone: 'warn', word: badges.aborted, why: badges.abortedText },
@@ -39,6 +40,7 @@ export function listBadges({
       why: badges.surplusText(surplus.size, surplus.responseStatus),
     },
     preflight && { tone: 'unknown', word: badges.preflight, why: badges.preflightText },
+    repeatOf !== null && { tone: 'unknown', word: badges.repeat, why: badges.repeatText },
     signature && {
       tone: SIGNATURES[signature.status][0],
       word: SIGNATURES[signature.status][1],

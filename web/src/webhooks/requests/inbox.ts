@@ -1,7 +1,14 @@
 import type { CapturedRequest, PageRequest, RequestsPage } from '../api.ts'
+import { describeRequest } from './describe-request.ts'
 
 /** A request as the list shows it; its body and headers are fetched when it is opened. */
-export type ListedRequest = Omit<CapturedRequest, 'body' | 'bodyEncoding' | 'headers' | 'trailers'>
+export type ListedRequest = Omit<
+  CapturedRequest,
+  'body' | 'bodyEncoding' | 'headers' | 'trailers'
+> & {
+  /** The event, or the start of the body. */
+  summary: string
+}
 
 export type Inbox = {
   rows: ListedRequest[]
@@ -154,12 +161,6 @@ class InboxRequests {
   }
 }
 
-function toRow({
-  body: _body,
-  bodyEncoding: _encoding,
-  headers: _headers,
-  trailers: _trailers,
-  ...row
-}: CapturedRequest): ListedRequest {
-  return row
+function toRow({ body, bodyEncoding, headers, trailers: _trailers, ...row }: CapturedRequest) {
+  return { ...row, summary: describeRequest({ body, bodyEncoding, headers }) }
 }

@@ -1,4 +1,6 @@
+import { AddressLink } from '../../addresses/address-link.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { CopyButton } from '../../ui/actions/copy.tsx'
 import { ExactTime } from '../../ui/text/date-text.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
@@ -52,7 +54,7 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
   const shown = view === 'query' && query.length === 0 ? 'body' : view
   return (
     <article className={classes.detail}>
-      <Head {...opened} />
+      <Head endpointId={endpointId} {...opened} />
       <Tabs<View>
         label={messages.parts}
         tabs={[
@@ -82,7 +84,13 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
   )
 }
 
-function Head({ request, signature, curl }: RequestDetails) {
+function Head({
+  endpointId,
+  request,
+  signature,
+  answer,
+  curl,
+}: RequestDetails & { endpointId: string }) {
   const badges = listBadges({ ...request, signature })
   return (
     <header className={classes.head}>
@@ -95,10 +103,18 @@ function Head({ request, signature, curl }: RequestDetails) {
       </div>
       <p className={classes.facts}>
         <ExactTime at={request.receivedAt} />
-        <span>{messages.from(request.ip)}</span>
+        <span>
+          {messages.from} <AddressLink address={request.ip} />
+        </span>
         <span>{messages.size(sizeText(request.bodySize), request.contentType)}</span>
-        <span>{messages.responded(request.responseStatus)}</span>
+        <Responded request={request} />
+        {answer && <span>{messages.listener(answer.status, answer.sent)}</span>}
         <span>HTTP/{request.httpVersion}</span>
+        {request.repeatOf !== null && (
+          <Link to="/hooks/$id" params={{ id: endpointId }} search={{ request: request.repeatOf }}>
+            {messages.earlier}
+          </Link>
+        )}
       </p>
       {badges.length > 0 && (
         <ul className={classes.badges}>
@@ -110,6 +126,19 @@ function Head({ request, signature, curl }: RequestDetails) {
         </ul>
       )}
     </header>
+  )
+}
+
+/** What the sender got, and the rule that chose it. */
+function Responded({ request: { responseStatus, answeredBy } }: Pick<RequestDetails, 'request'>) {
+  if (answeredBy === null) return <span>{messages.responded(responseStatus)}</span>
+  const { label, answer, key, fault } = answeredBy
+  return (
+    <>
+      {responseStatus !== null && <span>{messages.responded(responseStatus)}</span>}
+      {fault !== null && <span>{messages.fault(fault)}</span>}
+      <span>{messages.byRule(label, answer, key)}</span>
+    </>
   )
 }
 

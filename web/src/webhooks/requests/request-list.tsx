@@ -1,8 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
-import { Ago } from '../../ui/text/ago.tsx'
+import { SecondOfDay } from '../../ui/text/ago.tsx'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { sizeText } from '../../ui/text/format.ts'
+import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import type { Inbox, ListedRequest } from './inbox.ts'
 import { MethodBadge, RowBadges } from './badges.tsx'
 import classes from './request-list.module.css'
@@ -122,19 +123,43 @@ function Item({ row, place: [at, of], start, isSelected, onSelect }: ItemProps) 
       onClick={() => onSelect(row.id)}
     >
       <MethodBadge name={row.method} />
-      <span className={classes.path}>
-        {row.path || '/'}
-        {row.query && <span className={classes.query}>?{row.query}</span>}
-      </span>
+      <Path path={row.path || '/'} query={row.query} />
       <span className={classes.when}>
-        <Ago at={row.receivedAt} />
+        <SecondOfDay at={row.receivedAt} />
       </span>
       <span className={classes.beside}>
+        {row.summary && <span className={classes.summary}>{row.summary}</span>}
         <span>{sizeText(row.bodySize)}</span>
         <span>{row.ip}</span>
         <RowBadges row={row} />
       </span>
     </div>
+  )
+}
+
+/** Characters of a path that keep their place at its end. */
+const END_CHARS = 12
+/** Paths that are shorter are shortened at their end. */
+const MIN_SPLIT_CHARS = 28
+
+/** The path and the query. Where there is no room, the middle is left out: paths differ in the end. */
+function Path({ path, query }: { path: string; query: string }) {
+  const text = query ? `${path}?${query}` : path
+  if (text.length < MIN_SPLIT_CHARS)
+    return (
+      <span className={classes.path}>
+        {path}
+        {query && <span className={classes.query}>?{query}</span>}
+      </span>
+    )
+  return (
+    <span className={classes.split} title={text}>
+      <VisuallyHidden>{text}</VisuallyHidden>
+      <span className={classes.path} aria-hidden="true">
+        {text.slice(0, -END_CHARS)}
+      </span>
+      <span aria-hidden="true">{text.slice(-END_CHARS)}</span>
+    </span>
   )
 }
 

@@ -1,16 +1,91 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { delistingsQuery } from '../../../delisting/api.ts'
 import { domainsQuery } from '../../../dmarc/api.ts'
+import { domainsQuery as domainPagesQuery } from '../../../domains/api.ts'
+import { migrationsQuery } from '../../../migrations/api.ts'
+import { batchesQuery } from '../../../migrations/batches/api.ts'
 import { hostsQuery, type Host } from '../../../monitoring/api.ts'
 import { endpointsQuery } from '../../../webhooks/api.ts'
 import { palette as messages } from '../../messages.ts'
 import type { PaletteItem } from '../palette-items.ts'
 
-const MAX_FOUND_HOSTS = 20
+const MAX_FOUND = 20
 
-/** What people search by name: hosts, domains and webhook endpoints of the account. */
+/** Letters from which the service searches, too. */
+const MIN_SEARCHED = 2
+
+/** What people search by name: domains, hosts, webhook endpoints, and what moves mailboxes. */
 export function useObjectItems(text: string): PaletteItem[] {
-  return [...useHosts(text), ...useDomains(), ...useEndpoints()]
+  return [
+    ...useDomainPages(text),
+    ...useHosts(text),
+    ...useDomains(),
+    ...useEndpoints(),
+    ...useMigrations(text),
+    ...useDelistings(text),
+  ]
+}
+
+function useDomainPages(text: string): PaletteItem[] {
+  const navigate = useNavigate()
+  const q = text.trim()
+  const { data } = useQuery({
+    ...domainPagesQuery({ q, limit: MAX_FOUND }),
+    enabled: q.length >= MIN_SEARCHED,
+    placeholderData: keepPreviousData,
+  })
+  return (data?.domains ?? []).map(({ domain }) => ({
+    name: domain,
+    kind: messages.kinds.domainPage,
+    icon: 'globe',
+    open: () => void navigate({ to: '/domains/$domain', params: { domain } }),
+  }))
+}
+
+function useMigrations(text: string): PaletteItem[] {
+  const navigate = useNavigate()
+  const q = text.trim()
+  const enabled = q.length >= MIN_SEARCHED
+  const { data: found } = useQuery({
+    ...migrationsQuery({ q }),
+    enabled,
+    placeholderData: keepPreviousData,
+  })
+  const { data: batches } = useQuery({ ...batchesQuery(), enabled })
+  return [
+    ...(batches?.batches ?? []).map(({ id, name }): PaletteItem => ({
+      id,
+      name,
+      kind: messages.kinds.batch,
+      icon: 'move',
+      open: () => void navigate({ to: '/migrations/batches/$id', params: { id } }),
+    })),
+    ...(found?.migrations ?? [])
+      .slice(0, MAX_FOUND)
+      .map(({ migrationId: id, srcUser, dstUser, srcHost, dstHost }): PaletteItem => ({
+        id,
+        name: `${srcUser} → ${dstUser}`,
+        kind: messages.kinds.migration,
+        icon: 'move',
+        keywords: `${srcHost} ${dstHost}`,
+        open: () => void navigate({ to: '/migrations/$id', params: { id } }),
+      })),
+  ]
+}
+
+function useDelistings(text: string): PaletteItem[] {
+  const navigate = useNavigate()
+  const enabled = text.trim().length >= MIN_SEARCHED
+  const { data } = useQuery({ ...delistingsQuery({}), enabled })
+  return (data?.processes ?? []).map(({ id, ip }) => ({
+    id,
+    name: messages.delistingOf(ip),
+    kind: messages.kinds.delisting,
+    icon: 'leave',
+    keywords: ip,
+    open: () => void navigate({ to: '/delisting/$id', params: { id } }),
+  }))
 }
 
 /** Hosts on the first page, or else those that the service finds. */
@@ -18,7 +93,7 @@ function useKnownHosts(text: string): Host[] {
   const { data: first } = useQuery(hostsQuery())
   const isLong = first !== undefined && first.pagination.totalPages > 1
   const { data: found } = useQuery({
-    ...hostsQuery({ q: text.trim(), limit: MAX_FOUND_HOSTS }),
+    ...hostsQuery({ q: text.trim(), limit: MAX_FOUND }),
     enabled: isLong && text.trim() !== '',
     placeholderData: keepPreviousData,
   })

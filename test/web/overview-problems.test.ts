@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import {
-  findIssues,
+  countProblems,
+  findProblems,
   NO_HOSTS,
   findInProgress,
-  issuesTitle,
-  type IssueData,
-} from '../../web/src/overview/issues.ts'
+  problemsTitle,
+  type ProblemData,
+} from '../../web/src/overview/problems.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
-const NOTHING: IssueData = {
+const NOTHING: ProblemData = {
   watched: { domains: [], total: 0 },
   hosts: NO_HOSTS,
   cases: [],
@@ -21,17 +22,24 @@ const NOTHING: IssueData = {
   candidates: 0,
 }
 
-type Host = IssueData['hosts']['rows'][number]
-type Case = IssueData['cases'][number]
-type Domain = IssueData['domains'][number]
-type Mailbox = IssueData['mailboxes'][number]
-type Channel = IssueData['channels'][number]
-type Listed = IssueData['migrations'][number]
+type Host = ProblemData['hosts']['rows'][number]
+type Case = ProblemData['cases'][number]
+type Domain = ProblemData['domains'][number]
+type Mailbox = ProblemData['mailboxes'][number]
+type Channel = ProblemData['channels'][number]
+type Listed = ProblemData['migrations'][number]
 
 const host = (status: Host['status'], certificate: Host['certificate'] = null) =>
-  ({ id: 'h', host: 'mail.example.com', status, listedCount: 2, certificate }) as Host
+  ({
+    id: 'h',
+    host: 'mail.example.com',
+    status,
+    listedCount: 2,
+    listedIps: status === 'listed' ? ['45.9.8.7'] : [],
+    certificate,
+  }) as Host
 const some = (...rows: Host[]) => ({ ...NO_HOSTS, rows })
-type Summary = IssueData['watched']['domains'][number]
+type Summary = ProblemData['watched']['domains'][number]
 const watched = (...domains: Partial<Summary>[]) => ({
   domains: domains.map(
     (domain) => ({ domain: 'example.com', hosts: [], stages: null, ...domain }) as Summary,
@@ -55,10 +63,12 @@ const delisting = (...needs: (string | null)[]) =>
     steps: needs.map((each) => ({ needs: each })),
   }) as Case
 
-const sentences = (things: Partial<IssueData>) =>
-  findIssues({ ...NOTHING, ...things }, NOW).map(({ sentence }) => sentence)
+const sentences = (things: Partial<ProblemData>) =>
+  Object.values(findProblems({ ...NOTHING, ...things }, NOW))
+    .flat()
+    .map(({ sentence }) => sentence)
 
-describe('issues on the overview', () => {
+describe('problems on the overview', () => {
   it('are empty where everything is clean or unknown', () => {
     const things = {
       hosts: some(host('clean'), host('unknown'), host('pending')),
@@ -81,19 +91,40 @@ describe('issues on the overview', () => {
       host('clean', { state: 'wrong-host', daysRemaining: 60 }),
     )
     expect(sentences({ hosts })).toEqual([
-      'Certificate of mail.example.com: for another host.',
-      'Certificate of mail.example.com: 12 days left.',
+      'mail.example.com shows the certificate of another host.',
+      'The certificate of mail.example.com expires in 12 days.',
     ])
   })
-  it('include hosts that are not loaded, as one issue of each kind', () => {
+  it('are one for each listed address, with what it affects and its delisting', () => {
+    const [one, other] = [host('listed'), { ...host('listed'), id: 'i', host: 'smtp.example.com' }]
+    const hosts = [{ id: 'h', host: 'mail.example.com', status: 'listed' as const }]
+    const data = { ...NOTHING, hosts: some(one, other), watched: watched({ state: 'bad', hosts }) }
+    const [problem, ...others] = findProblems(data).problems
+    expect(others).toEqual([])
+    expect(problem).toMatchObject({
+      sentence: '45.9.8.7 is on 2 blocklists (2 hosts, 1 domain).',
+      link: { to: '/delisting/new', search: { ip: '45.9.8.7' } },
+    })
+    const waiting = { ...delisting('submit'), ip: '45.9.8.7' }
+    expect(findProblems({ ...data, cases: [waiting] }).problems).toMatchObject([
+      { link: { to: '/delisting/$id', params: { id: 'c' } } },
+    ])
+  })
+  it('count no work that is left of the set-up, and have one line for it', () => {
+    const domains = Array.from({ length: 500 }, (_, at) => ({ id: `${at}`, verified: false }))
+    const found = findProblems({ ...NOTHING, domains: domains as Domain[] })
+    expect(countProblems(found.problems)).toBe(0)
+    expect(found.setup).toMatchObject([{ sentence: '500 domains aren’t verified.' }])
+  })
+  it('include hosts that are not loaded, as one problem of each kind', () => {
     const counts = { ...NO_HOSTS.counts, listed: 1_001, certificateProblems: 1 }
-    const issues = findIssues({ ...NOTHING, hosts: { rows: [host('listed')], counts } })
-    expect(issues.map(({ sentence }) => sentence)).toEqual([
+    const { problems } = findProblems({ ...NOTHING, hosts: { rows: [host('listed')], counts } })
+    expect(problems.map(({ sentence }) => sentence)).toEqual([
       'mail.example.com is on 2 blocklists.',
       '1,000 more hosts are listed.',
       '1 more host has a problem with a certificate.',
     ])
-    expect(issuesTitle(issues)).toBe('1,002 issues need your attention')
+    expect(problemsTitle(problems)).toBe('1,002 problems need your attention')
   })
   it('include a broken domain, unless a listed host says the same', () => {
     const hosts = [{ id: 'h', host: 'mail.example.com', status: 'listed' as const }]
@@ -148,8 +179,8 @@ describe('issues on the overview', () => {
     expect(sentences({ channels: [mail, hook] })).toEqual([])
   })
   it('include appeals and a held list for administrators', () => {
-    const appeals = [{ status: 'open' }, { status: 'upheld' }] as IssueData['appeals']
-    const hold = { approved: false } as IssueData['hold']
+    const appeals = [{ status: 'open' }, { status: 'upheld' }] as ProblemData['appeals']
+    const hold = { approved: false } as ProblemData['hold']
     expect(sentences({ appeals, hold, candidates: 2 })).toEqual([
       'The new attack blocklist is on hold: it differs too much from the last one.',
       '1 appeal to review.',
@@ -157,11 +188,11 @@ describe('issues on the overview', () => {
     ])
   })
   it('are counted in the title', () => {
-    const need = findIssues({ ...NOTHING, hosts: some(host('listed')) })
-    expect([issuesTitle([]), issuesTitle(need), issuesTitle([...need, ...need])]).toEqual([
-      'No issues',
-      '1 issue needs your attention',
-      '2 issues need your attention',
+    const { problems: need } = findProblems({ ...NOTHING, hosts: some(host('listed')) })
+    expect([problemsTitle([]), problemsTitle(need), problemsTitle([...need, ...need])]).toEqual([
+      'No problems',
+      '1 problem needs your attention',
+      '2 problems need your attention',
     ])
   })
 })

@@ -1,0 +1,177 @@
+import { Notice } from '../ui/feedback/notice.tsx'
+import type { Tone } from '../ui/feedback/status.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Card, Muted, Section, SectionList } from '../ui/layout/page.tsx'
+import { BulletList } from '../ui/lists/bullet-list.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import type { MailBackground, MailEngine, MailReceiver, TestMailResult } from './api.ts'
+import { FindingList, Session } from './finding-list.tsx'
+import { mailTest as messages, originNames, stateNames } from './messages.ts'
+
+/** Everything about one mail of a test: the verdict, then what to change, then the rest. */
+export function MailResult({ mail }: { mail: TestMailResult }) {
+  const { findings, verdict, state, changes, receivers, engines, background, origin } = mail
+  const failures = findings.filter((finding) => finding.state === 'failed')
+  const passed = findings.filter((finding) => finding.state === 'passed')
+  const notChecked = findings.filter((finding) => finding.state === 'not-checked')
+  return (
+    <SectionList>
+      <div role="status">
+        <Notice tone={toneOfMail(mail)} title={verdict}>
+          <p>{messages.folder}</p>
+          {origin !== 'smtp' && <p>{messages.reported}</p>}
+        </Notice>
+      </div>
+      {changes !== null && state === 'done' && <Changes changes={changes} />}
+      <Section title={messages.findings}>
+        {failures.length > 0 ? (
+          <FindingList findings={failures} />
+        ) : (
+          <p>
+            <Muted>{messages.noProblems}</Muted>
+          </p>
+        )}
+        {notChecked.length > 0 && (
+          <Disclosure summary={messages.notChecked(notChecked.length)}>
+            {() => <FindingList findings={notChecked} />}
+          </Disclosure>
+        )}
+        {passed.length > 0 && (
+          <Disclosure summary={messages.passed(passed.length)}>
+            {() => <FindingList findings={passed} />}
+          </Disclosure>
+        )}
+      </Section>
+      {state === 'done' && <Receivers receivers={receivers} />}
+      {background.length > 0 && <Background facts={background} />}
+      {engines.length > 0 && <Engines engines={engines} />}
+      <Delivery mail={mail} />
+    </SectionList>
+  )
+}
+
+function toneOfMail({ state, findings }: TestMailResult): Tone {
+  if (state === 'analyzing') return 'info'
+  if (state === 'failed') return 'unknown'
+  const failed = findings.filter((finding) => finding.state === 'failed')
+  if (failed.some(({ severity }) => severity === 'blocks')) return 'bad'
+  return failed.some(({ severity }) => severity === 'hurts') ? 'warn' : 'good'
+}
+
+function Changes({ changes }: { changes: NonNullable<TestMailResult['changes']> }) {
+  return (
+    <Section title={messages.changed}>
+      {changes.length === 0 ? (
+        <p>
+          <Muted>{messages.unchanged}</Muted>
+        </p>
+      ) : (
+        <BulletList>
+          {changes.map(({ id, title, before, after }) => (
+            <li key={id}>
+              <strong>{title}</strong>: {messages.change(stateNames[before], stateNames[after])}
+            </li>
+          ))}
+        </BulletList>
+      )}
+    </Section>
+  )
+}
+
+function Receivers({ receivers }: { receivers: MailReceiver[] }) {
+  return (
+    <Section title={messages.receivers}>
+      <Table caption={messages.receivers} quiet columns={messages.receiverColumns}>
+        {receivers.map(({ title, requirements, passedCount }) => {
+          const open = requirements.filter(({ state }) => state !== 'passed')
+          return (
+            <tr key={title}>
+              <th scope="row">{title}</th>
+              <td>{messages.requirements(passedCount, requirements.length)}</td>
+              <td>
+                {open.length === 0
+                  ? messages.allMet
+                  : open.map((one) => (
+                      <small key={one.title}>
+                        {one.title}: {stateNames[one.state]}
+                      </small>
+                    ))}
+              </td>
+            </tr>
+          )
+        })}
+      </Table>
+    </Section>
+  )
+}
+
+const BACKGROUND_TONES = { good: 'good', notice: 'warn', unknown: 'unknown' } as const
+
+function Background({ facts }: { facts: MailBackground[] }) {
+  return (
+    <Section title={messages.background}>
+      <p>
+        <Muted>{messages.backgroundLead}</Muted>
+      </p>
+      <BulletList>
+        {facts.map(({ id, title, state, sentence }) => (
+          <li key={id}>
+            <Status tone={BACKGROUND_TONES[state]}>{title}</Status> {sentence}
+          </li>
+        ))}
+      </BulletList>
+    </Section>
+  )
+}
+
+function Engines({ engines }: { engines: MailEngine[] }) {
+  return (
+    <Section title={messages.engines}>
+      {engines.map(({ engine, state, score, threshold, action, symbols, reason }) => (
+        <Card key={engine}>
+          <p>
+            <strong>{messages.engineNames[engine]}</strong>:{' '}
+            {state === 'checked'
+              ? `${messages.engineScore(score, threshold)}, ${action ?? ''}`
+              : `${stateNames['not-checked']}. ${reason ?? ''}`}
+          </p>
+          {symbols.length > 0 && (
+            <Disclosure summary={messages.symbols}>
+              <BulletList>
+                {symbols.map(({ name, score: points, description }) => (
+                  <li key={name}>
+                    {points} <strong>{name}</strong> {description}
+                  </li>
+                ))}
+              </BulletList>
+            </Disclosure>
+          )}
+        </Card>
+      ))}
+    </Section>
+  )
+}
+
+function Delivery({ mail }: { mail: TestMailResult }) {
+  const { ip, helo, mailFrom, tls, bytes, origin, transcript } = mail
+  return (
+    <Section title={`${messages.delivery}: ${originNames[origin]}`}>
+      <Facts
+        facts={[
+          [messages.ip, ip],
+          [messages.helo, helo],
+          [messages.envelope, mailFrom === '' ? messages.bounce : mailFrom],
+          [messages.tls, origin === 'smtp' ? (tls ?? messages.noTls) : null],
+          [messages.size, messages.sizeOf(bytes)],
+        ]}
+      />
+      {transcript !== null && transcript.length > 0 && (
+        <Disclosure summary={messages.session}>
+          <Session lines={transcript} />
+        </Disclosure>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,12 @@
+import { SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
+import { views as messages } from './messages.ts'
+
+/** The lists of domains. */
+export function DomainViews() {
+  return (
+    <SubNavigation label={messages.label}>
+      <SubNavigationLink to="/domains">{messages.domains}</SubNavigationLink>
+      <SubNavigationLink to="/dmarc">{messages.dmarc}</SubNavigationLink>
+    </SubNavigation>
+  )
+}

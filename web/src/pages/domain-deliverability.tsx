@@ -1,0 +1,25 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { MailTests } from '../deliverability/mail-test-list.tsx'
+import { mailTests as messages } from '../deliverability/messages.ts'
+import { watchQuery } from '../domains/api.ts'
+import { DomainTabs } from '../domains/domain-tabs.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+
+/** The mail tests of a domain. */
+export function Screen() {
+  const { domain } = useParams({ from: '/own/domains/$domain/deliverability' })
+  const { data: watch, isPending } = useQuery(watchQuery(domain))
+  return (
+    <Page
+      wide
+      title={messages.ofDomain(domain)}
+      above={<BackLink to="/domains">{messages.back}</BackLink>}
+      lead={messages.lead}
+    >
+      <DomainTabs domain={domain} id={isPending ? undefined : (watch?.dmarcDomainId ?? null)} />
+      <MailTests domain={domain} />
+    </Page>
+  )
+}
