@@ -3,6 +3,7 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import type { PrivateTargets } from '../setting-values.ts'
 import { Fault } from '../errors.ts'
+import { offline } from './offline.ts'
 
 export type Address = { kind: 'ip'; address: string; family: 4 | 6 }
 /** `name` in lower-case A-labels without the final dot; `unicode` as people write it. */
@@ -90,7 +91,20 @@ export function classify(address: string): Reach {
   const parsed = ipaddr.parse(address)
   const range: string = parsed.range()
   const isPublic = parsed instanceof ipaddr.IPv6 ? isPublicIPv6(parsed, range) : range === 'unicast'
+  // Without a network, examples are as public as any: no address of a stranger has to be one.
+  if (offline() && isDocumentation(parsed)) return { public: true }
   return isPublic ? { public: true } : { public: false, why: WHY[range] ?? 'not a public address' }
+}
+
+/** RFC 5737 and 3849. */
+const DOCUMENTATION = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'].map(
+  (network) => ipaddr.parseCIDR(network),
+)
+
+function isDocumentation(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return DOCUMENTATION.some(
+    (network) => network[0].kind() === address.kind() && address.match(network),
+  )
 }
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')

@@ -196,6 +196,6 @@ function negativeTtl(authorities: PacketAnswer[]): number {
 }
 
 /** Names compare without case and without the final dot; the root stays ".". */
-export function nameKey(name: string): string {
+function nameKey(name: string): string {
   return name.toLowerCase().replace(/(?<=.)\.$/, '')
 }

@@ -4,6 +4,7 @@ import type { CaaData, DsData, MxData, SoaData, SrvData, TlsaData, TxtData } fro
 import type { HostPort } from '../setting-values.ts'
 import { createSendQuery } from './dns-ask.ts'
 import type { DnsFailure, DnsRecord, QueryOptions, RecordType } from './dns-record.ts'
+import { offline } from './offline.ts'
 import { createSlots } from './slots.ts'
 
 export type { DnsFailure, DnsRecord, QueryOptions, RecordType }
@@ -51,6 +52,12 @@ type DataByType = {
 export function dataOf<T extends keyof DataByType>(answer: DnsAnswer, type: T): DataByType[T][] {
   const records = answer.status === 'FAILED' ? [] : answer.records
   return records.flatMap((record) => (record.type === type ? [record.data as DataByType[T]] : []))
+}
+
+declare module './offline.ts' {
+  interface Recording {
+    dns(name: string, type: RecordType): DnsAnswer
+  }
 }
 
 export interface Resolver {
@@ -125,6 +132,8 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
   return {
     servers,
     async query(name, type, signal, queryOptions) {
+      const recorded = offline()
+      if (recorded) return recorded.dns(name, type)
       const notifications = signal ? [closing.signal, signal] : [closing.signal]
       if (!(await slots.acquire(notifications)))
         return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }

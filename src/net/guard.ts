@@ -4,6 +4,7 @@ import { Fault } from '../errors.ts'
 import { onAbort } from './abort.ts'
 import { canonical, classify, isAllowed, type Host } from './address.ts'
 import { dataOf, type DnsAnswer, type Resolver } from './dns.ts'
+import { requireNetwork } from './offline.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
 import './tls/defaults.ts'
 
@@ -156,13 +157,14 @@ const MAX_ATTEMPTS = 8
 
 /**
  * Connects to the first of the checked addresses that answers.
- * @throws Fault `upstream_unreachable`, `upstream_timeout`
+ * @throws Fault `upstream_unreachable`, `upstream_timeout`, `demo`
  */
 export async function openSocket(
   target: Target,
   port: number,
   signal: AbortSignal,
 ): Promise<Socket> {
+  requireNetwork()
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const waiting = target.addresses.slice(0, MAX_ATTEMPTS)
   const open = new Set<Socket>()

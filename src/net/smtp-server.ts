@@ -19,6 +19,20 @@ export type ReceivedMail<Recipient> = {
   /** The name in the client’s HELO or EHLO, and its address. */
   helo: string
   peer: string
+  connection: SmtpSessionFacts
+  /** The commands and replies of the session so far, without the message; empty if none is kept. */
+  transcript: string[]
+}
+
+/** How a client delivered a message. */
+type SmtpSessionFacts = {
+  /** Null for a session without TLS. */
+  tls: { version: string; cipher: string } | null
+  isTlsOffered: boolean
+  /** Whether the client greeted with EHLO. */
+  isExtended: boolean
+  /** Parameters of MAIL FROM, such as `BODY=8BITMIME`. */
+  parameters: string[]
 }
 
 export type SmtpServerOptions<Recipient> = {
@@ -31,6 +45,8 @@ export type SmtpServerOptions<Recipient> = {
   onRecipient: (address: string) => Promise<Recipient | null>
   /** Stores a message durably; if it throws, the client gets a temporary error. */
   onMail: (mail: ReceivedMail<Recipient>) => Promise<void>
+  /** Whether the transcript of a session is passed on with a message for this recipient. */
+  wantsTranscript?: (recipient: Recipient) => boolean
   log: Logger
   limits?: Partial<SmtpServerLimits>
 }
@@ -136,6 +152,7 @@ function createServer<Recipient>(
   const recipients = new WeakMap<SMTPServerSession, RecipientsOf<Recipient>>()
   const tooMany = () => smtpReply(452, '4.5.3 Too many recipients')
   const transfers = createTransfers(limits)
+  const transcripts = options.wantsTranscript ? createTranscripts() : null
 
   async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
     // Thousands of commands that arrive together would be answered in one turn of the event loop,
@@ -161,12 +178,16 @@ function createServer<Recipient>(
     const { mailFrom, rcptTo } = session.envelope
     const accepted = recipients.get(session)?.accepted
     const sender = mailFrom === false ? '' : mailFrom.address
+    const found = rcptTo.flatMap(({ address }) => accepted?.get(address) ?? [])
+    const isWanted = found.some((recipient) => options.wantsTranscript?.(recipient))
     await options.onMail({
       bytes,
-      recipients: rcptTo.flatMap(({ address }) => accepted?.get(address) ?? []),
+      recipients: found,
       sender,
       helo: session.hostNameAppearsAs,
       peer: canonical(session.remoteAddress),
+      connection: factsOf(session, certificate !== null),
+      transcript: isWanted ? (transcripts?.linesOf(session.id) ?? []) : [],
     })
     return '2.0.0 Accepted'
   }
@@ -195,7 +216,7 @@ function createServer<Recipient>(
 
   const server = new SMTPServer({
     name,
-    banner: 'reports only',
+    banner: 'reports and tests only',
     size: limits.maxMailBytes,
     maxClients: limits.maxConnections,
     socketTimeout: limits.idleMs,
@@ -203,11 +224,12 @@ function createServer<Recipient>(
     disabledCommands: certificate ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     // The library would otherwise look up every client with the system’s resolver.
     disableReverseLookup: true,
-    logger: false,
+    logger: transcripts ? transcripts.logger : false,
     ...(certificate && readCertificate(certificate)),
     onConnect: (session, callback) => answering(peers.arrive(session), callback),
     onClose: (session, callback) => {
       peers.leave(session)
+      transcripts?.forget(session.id)
       callback()
     },
     onMailFrom(_address, session, callback) {
@@ -219,6 +241,49 @@ function createServer<Recipient>(
     onData: (stream, session, callback) => answering(take(stream, session), callback),
   })
   return server
+}
+
+function factsOf(session: SMTPServerSession, isTlsOffered: boolean): SmtpSessionFacts {
+  const { envelope, secure, transmissionType, tlsOptions } = session
+  const cipher = tlsOptions as
+    | { name?: string; standardName?: string; version?: string }
+    | undefined
+  const args = (envelope.mailFrom && envelope.mailFrom.args) || {}
+  return {
+    tls: secure
+      ? { version: cipher?.version ?? 'TLS', cipher: cipher?.standardName ?? cipher?.name ?? '' }
+      : null,
+    isTlsOffered,
+    isExtended: /^(?:E|UTF8)/.test(transmissionType),
+    parameters: Object.entries(args).map(([name, value]) =>
+      typeof value === 'string' ? `${name}=${value}` : name,
+    ),
+  }
+}
+
+/** Lines that are kept of one session, and characters of each. */
+const MAX_TRANSCRIPT_LINES = 100
+const MAX_TRANSCRIPT_CHARACTERS = 300
+
+/**
+ * Keeps the first commands and replies of each open session, which the library passes to its logger.
+ * The message itself is not among them.
+ */
+function createTranscripts() {
+  const sessions = new Map<string, string[]>()
+  function add({ tnx, cid }: { tnx?: string; cid?: string }, side: string, line?: unknown): void {
+    if (cid === undefined || (tnx !== 'command' && tnx !== 'send')) return
+    const lines = sessions.get(cid) ?? []
+    if (lines.length >= MAX_TRANSCRIPT_LINES) return
+    lines.push(`${side} ${String(line).slice(0, MAX_TRANSCRIPT_CHARACTERS)}`)
+    sessions.set(cid, lines)
+  }
+  const ignore = () => {}
+  return {
+    logger: { debug: add, info: ignore, error: ignore, warn: ignore, trace: ignore, fatal: ignore },
+    linesOf: (session: string) => [...(sessions.get(session) ?? [])],
+    forget: (session: string) => void sessions.delete(session),
+  }
 }
 
 /** The properties of the library’s connections that are used here; its types do not export them. */

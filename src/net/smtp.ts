@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { Fault, messageOf } from '../errors.ts'
 import { Unanswered } from './handover.ts'
+import { requireNetwork } from './offline.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
 import './tls/defaults.ts'
 
@@ -50,6 +51,7 @@ export async function sendMail(
   mail: OutgoingMail,
   signal: AbortSignal,
 ): Promise<AcceptedMail> {
+  requireNetwork()
   const { createTransport } = await import('nodemailer')
   const handover = watchHandover(relay.beforeMessage ?? (async () => {}))
   const transport = createTransport({

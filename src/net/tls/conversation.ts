@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { clipText } from '../../clip-text.ts'
 import { Fault } from '../../errors.ts'
 import { onAbort } from '../abort.ts'
 
@@ -99,10 +100,7 @@ function tooSlow(): Fault {
  * it is shortened.
  */
 export function upstreamRejected(sentence: string, words?: string, cause?: object): Fault {
-  const clean = words
-    ?.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, 200)
+  const clean = words && clipText(words, 200)
   return new Fault(
     'upstream_rejected',
     clean ? `${sentence} Server response: “${clean}”.` : sentence,

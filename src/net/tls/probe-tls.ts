@@ -6,6 +6,7 @@ import { onAbort } from '../abort.ts'
 import { chainOf, type CertificateFacts } from './certificate.ts'
 import { upstreamRejected } from './conversation.ts'
 import { canonical } from '../address.ts'
+import { offline } from '../offline.ts'
 import { openSocket, type Target } from '../guard.ts'
 import { matchName } from './server-identity.ts'
 import { trustedPath } from './trusted-path.ts'
@@ -42,6 +43,13 @@ export type TlsFacts = {
   handshakeMs: number
 }
 
+declare module '../offline.ts' {
+  interface Recording {
+    /** The handshake with a port; undefined where nothing is recorded. */
+    tls(host: string, port: number): TlsFacts | undefined
+  }
+}
+
 export type TlsProbe = {
   target: Target
   port: number
@@ -73,6 +81,11 @@ const ATTEMPTS: Attempt[] = [
  *   `upstream_timeout`
  */
 export async function probeTls(probe: TlsProbe): Promise<TlsFacts> {
+  const recorded = offline()?.tls(probe.target.host, probe.port)
+  if (recorded) {
+    probe.onConnected?.(recorded.address)
+    return recorded
+  }
   let first: HandshakeFailure | undefined
   for (const attempt of ATTEMPTS) {
     try {

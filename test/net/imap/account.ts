@@ -1,5 +1,5 @@
-import { signIn, type Session } from '../../../src/net/imap/connection/session.ts'
-import type { SignIn } from '../../../src/net/imap/connection/sign-in.ts'
+import { signIn, type Session } from '../../../src/net/imap/connection/imap-session.ts'
+import type { SignIn } from '../../../src/net/imap/connection/imap-sign-in.ts'
 
 /** Signs in to a server of the tests as `alice`, without TLS. */
 export async function signInTo(port: number, over: Partial<SignIn> = {}): Promise<Session> {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFolder, subscribe } from '../../../src/net/imap/folders/create-folder.ts'
-import { readQuota } from '../../../src/net/imap/folders/quota.ts'
+import { readQuota } from '../../../src/net/imap/folders/imap-quota.ts'
 import { listFolders, type FolderListing } from '../../../src/net/imap/folders/list-folders.ts'
 import { ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
 import { startDovecot } from '../../servers/dovecot.ts'

@@ -4,7 +4,7 @@ import { createAppender } from '../../../src/net/imap/append/append.ts'
 import { fetchBodies } from '../../../src/net/imap/fetch/fetch-bodies.ts'
 import { select } from '../../../src/net/imap/folders/mailbox.ts'
 import { ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
-import type { SignIn } from '../../../src/net/imap/connection/sign-in.ts'
+import type { SignIn } from '../../../src/net/imap/connection/imap-sign-in.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { startImapFake, type FakeOptions } from '../../servers/imap-fake.ts'
 import { startProxy } from '../../servers/proxy.ts'
@@ -188,7 +188,7 @@ describe('signing in', () => {
     const other = await startPlainServer('220 smtp.example.org ESMTP\r\n', { hangUp: true })
     onTestFinished(() => Promise.all([silent.close(), other.close()]).then(() => undefined))
     expect((await faultOf(other.port)).code).toMatch(/^upstream_(rejected|unreachable)$/)
-    const { signIn } = await import('../../../src/net/imap/connection/session.ts')
+    const { signIn } = await import('../../../src/net/imap/connection/imap-session.ts')
     const target = { host: 'localhost', servername: undefined, addresses: ['127.0.0.1'] }
     const late = signIn(
       { target, port: silent.port, secure: false, user: 'a', password: 'b' },

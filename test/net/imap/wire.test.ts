@@ -597,7 +597,7 @@ describe('a wire', () => {
       ),
     ).toHaveLength(100)
     // 100 messages at one round trip each, in each direction, would be twelve seconds.
-    expect(performance.now() - started).toBeLessThan(4_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
     await wire.logout()
   })
 })

@@ -1,7 +1,7 @@
 import { parseUidList } from '../connection/command-encoding.ts'
 import { classifyRefusal, ImapLost, type Refusal } from '../connection/refusals.ts'
 import { numberOf, positiveOf, stringOf, type ResponseCode } from '../connection/response.ts'
-import type { Command } from '../connection/command.ts'
+import type { Command } from '../connection/imap-command.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /** The outcome of one message. */

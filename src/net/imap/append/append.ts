@@ -13,7 +13,7 @@ import { IMAP_LIMITS } from '../limits.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
 import type { CommandWriter } from '../connection/command-writer.ts'
 import { classifyRefusal, ImapLost, isTemporary, type Refusal } from '../connection/refusals.ts'
-import type { Command } from '../connection/command.ts'
+import type { Command } from '../connection/imap-command.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /**
@@ -33,7 +33,7 @@ export type AppendMessage = {
 type HeadedMessage = AppendMessage & { header: AppendHeader }
 
 /** A written batch. `outcomes` has one entry for each message, in order, and never rejects. */
-export type SubmittedBatch = { outcomes: Promise<AppendOutcome[]> }
+type SubmittedBatch = { outcomes: Promise<AppendOutcome[]> }
 
 export type Appender = {
   readonly wire: Wire

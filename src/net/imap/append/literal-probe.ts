@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { maxNonSyncLiteralBytes } from './append-header.ts'
 import { ImapRefused } from '../connection/refusals.ts'
-import type { Command } from '../connection/command.ts'
+import type { Command } from '../connection/imap-command.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /** The result of a probe, once for each connection. */

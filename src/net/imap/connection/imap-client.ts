@@ -1,6 +1,11 @@
 import { ImapFlow, type ImapFlowOptions } from 'imapflow'
 import { isCyrusGreeting } from '../quirks.ts'
-import { NO_SASL_PLAIN, UNCHECKED_CYRUS_USER, type Administrator, type SignIn } from './sign-in.ts'
+import {
+  NO_SASL_PLAIN,
+  UNCHECKED_CYRUS_USER,
+  type Administrator,
+  type SignIn,
+} from './imap-sign-in.ts'
 
 /** ImapFlow’s methods that its types leave out. */
 type Internals = {
@@ -93,6 +98,6 @@ function masterName(user: string, { user: master, separator = '*' }: Administrat
 }
 
 /** Escapes a user name for the GS2 header of OAUTHBEARER (RFC 5801, 4). */
-export function saslName(user: string): string {
+function saslName(user: string): string {
   return user.replaceAll('=', '=3D').replaceAll(',', '=2C')
 }

@@ -12,7 +12,7 @@ import { IMAP_LIMITS } from '../limits.ts'
  * - `no_such_mailbox`, `already_exists`, `not_permitted`, `sign_in`: as named
  * - `other`: this command failed for the reason in `text`
  */
-export type RefusalKind =
+type RefusalKind =
   | 'throttled'
   | 'busy'
   | 'too_many_connections'

@@ -18,7 +18,7 @@ export type Response =
   /** Untagged data: `* 12 FETCH (UID 7)` is `['12', 'FETCH', ['UID', '7']]`. */
   | { kind: 'data'; values: Value[] }
 
-export type StatusWord = 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH'
+type StatusWord = 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH'
 
 /** Responses in bad syntax that are skipped on one connection. */
 const MAX_SKIPPED = 100

@@ -1,4 +1,4 @@
-import type { Session } from './session.ts'
+import type { Session } from './imap-session.ts'
 
 /** A session that is replaced when it is lost. */
 export type Sessions = { open: () => Promise<Session>; close: () => Promise<void> }

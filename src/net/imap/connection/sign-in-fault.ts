@@ -6,7 +6,7 @@ import {
   describeRefusal,
   type Refusal,
 } from './refusals.ts'
-import { NO_SASL_PLAIN, UNCHECKED_CYRUS_USER, type SignIn } from './sign-in.ts'
+import { NO_SASL_PLAIN, UNCHECKED_CYRUS_USER, type SignIn } from './imap-sign-in.ts'
 import { describeChallenge } from './token-challenge.ts'
 
 /** The properties that ImapFlow and Node add to their errors. */

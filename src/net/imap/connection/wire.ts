@@ -7,7 +7,7 @@ import {
   writeCommand,
   type Command,
   type CommandResult,
-} from './command.ts'
+} from './imap-command.ts'
 import type { CommandPart } from './command-encoding.ts'
 import { TIMEOUTS } from '../limits.ts'
 import type { Listener } from './listener.ts'

@@ -1,4 +1,4 @@
-import { createBodyChannel } from './channel.ts'
+import { createBodyChannel } from './body-channel.ts'
 import { confirmBodies, isEstimate, listRemaining, resolveRefused } from './confirm-bodies.ts'
 import {
   discardBody,

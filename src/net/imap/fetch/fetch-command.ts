@@ -1,4 +1,4 @@
-import { createBodyChannel, type BodyChannel } from './channel.ts'
+import { createBodyChannel, type BodyChannel } from './body-channel.ts'
 import { formatUidSet } from '../connection/command-encoding.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 import {
@@ -129,7 +129,7 @@ function endStream(command: FetchCommand, reportedUid: number | null): boolean {
 }
 
 /** Whether a body may be something else than the message with this reported size. */
-export function isDoubtful(reportedSize: number | null, body: Buffer): boolean {
+function isDoubtful(reportedSize: number | null, body: Buffer): boolean {
   if (body.length === 0 || isCourierStandIn(body)) return true
   return (
     reportedSize !== null &&

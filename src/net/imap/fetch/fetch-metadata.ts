@@ -1,4 +1,4 @@
-import { createBodyChannel } from './channel.ts'
+import { createBodyChannel } from './body-channel.ts'
 import { IMAP_LIMITS } from '../limits.ts'
 import { ImapRefused, isThrottling } from '../connection/refusals.ts'
 import { formatUidSet } from '../connection/command-encoding.ts'

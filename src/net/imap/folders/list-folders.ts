@@ -7,7 +7,7 @@ import {
 import { readStatus, type MailboxStatus, type StatusOptions } from './mailbox.ts'
 import { decodeMailbox, encodeMailbox, type ByteString } from './mailbox-name.ts'
 import { ImapLost, ImapRefused, isTemporary, isThrottling } from '../connection/refusals.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/imap-session.ts'
 import { useByAttribute, useByName, wellKnownNames, type SpecialUse } from './special-use.ts'
 import type { Wire } from '../connection/wire.ts'
 

@@ -1,4 +1,9 @@
-import { resultOf, writeCommand, type Command, type CommandResult } from '../connection/command.ts'
+import {
+  resultOf,
+  writeCommand,
+  type Command,
+  type CommandResult,
+} from '../connection/imap-command.ts'
 import type { CommandPart } from '../connection/command-encoding.ts'
 import type { Listener } from '../connection/listener.ts'
 import type { Wire } from '../connection/wire.ts'

@@ -1,4 +1,4 @@
-import type { CommandResult } from '../connection/command.ts'
+import type { CommandResult } from '../connection/imap-command.ts'
 import { astring, parseUidList, type CommandPart } from '../connection/command-encoding.ts'
 import type { Listener } from '../connection/listener.ts'
 import { afterExpunges } from '../fetch/retry-after-expunges.ts'

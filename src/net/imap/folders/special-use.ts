@@ -25,7 +25,7 @@ const BY_ATTRIBUTE: Record<string, SpecialUse> = {
 }
 
 /** The names of these folders in mail programs and at providers, in all known languages. */
-export const WELL_KNOWN: Partial<Record<SpecialUse, readonly string[]>> = {
+const WELL_KNOWN: Partial<Record<SpecialUse, readonly string[]>> = {
   '\\Sent': names(
     'Sent, Sent Items, Sent Messages, Sent Mail, sent-mail, Outbox',
     'Gesendet, Gesendete Elemente, Gesendete Objekte, Gesendete Nachrichten, Postausgang',

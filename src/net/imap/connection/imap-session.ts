@@ -5,6 +5,7 @@ import { Fault } from '../../../errors.ts'
 import { onAbort } from '../../abort.ts'
 import { classify } from '../../address.ts'
 import { openSocket } from '../../guard.ts'
+import { requireNetwork } from '../../offline.ts'
 import { readStatus } from '../folders/mailbox.ts'
 import { TIMEOUTS } from '../limits.ts'
 import { isCourierGreeting } from '../quirks.ts'
@@ -13,7 +14,7 @@ import type { Value } from './response.ts'
 import { requireCyrusUser } from './cyrus-user.ts'
 import type { ImapClient } from './imap-client.ts'
 import { ImapLost, ImapRefused, isTemporary } from './refusals.ts'
-import { UNCHECKED_CYRUS_USER, type Administrator, type SignIn } from './sign-in.ts'
+import { UNCHECKED_CYRUS_USER, type Administrator, type SignIn } from './imap-sign-in.ts'
 import { signInFault, signInTimeout, unreadableInboxFault } from './sign-in-fault.ts'
 import { createWire, type Wire } from './wire.ts'
 import { breaksCommand } from './command-encoding.ts'
@@ -30,7 +31,7 @@ export type Session = {
   isCourier: boolean
 }
 
-export type Namespace = { prefix: ByteString; delimiter: string | null }
+type Namespace = { prefix: ByteString; delimiter: string | null }
 
 /**
  * Signs in. End the session with `wire.logout()` or `wire.destroy()`.
@@ -117,6 +118,7 @@ function isUncheckedCyrus(error: unknown): boolean {
 }
 
 async function openSession(account: SignIn, deadline: AbortSignal): Promise<Session> {
+  requireNetwork()
   const client = await clientFor(account, await pickAddress(account, deadline))
   let socketError: Error | undefined
   // Without a listener, an error on the socket would end the process.
