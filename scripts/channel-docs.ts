@@ -1,16 +1,14 @@
 // `npm run channels`: writes docs/channels/ and its table from the definitions of the channels.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formattedMarkdown, generatedBy } from './formatted.ts'
+import { formattedMarkdown, generatedBy, table, withParts } from './formatted.ts'
 import type { ChannelManual, ChannelType } from '../src/alerts/channels/channel-type.ts'
-import { CHANNEL_TYPES } from '../src/alerts/channels/registry.ts'
-import { presentChannelTypes } from '../src/alerts/view.ts'
+import { CHANNEL_TYPES } from '../src/alerts/channels/channel-types.ts'
+import { presentChannelTypes } from '../src/alerts/alert-view.ts'
 import { ROOT } from './run.ts'
 
 const FOLDER = join('docs', 'channels')
 const ALERTS_PAGE = join('docs', 'alert-channels.md')
-const START = '<!-- channels: written by `npm run channels` -->'
-const END = '<!-- /channels -->'
 
 type Field = ReturnType<typeof presentChannelTypes>[number]['fields'][number]
 
@@ -32,7 +30,7 @@ function pageOf({ id, name, docs, grouping }: ChannelType, manual: ChannelManual
   const { ending, disabling, limits } = manual
   return `# ${name}
 
-${docs} Then add a channel of the type \`${id}\` under **Alerts**, **Channels**, and send a test.
+${docs} Then add a channel of the type \`${id}\` under **Settings**, **Alert channels**, and send a test.
 
 | setting | label | required | description |
 |---|---|---|---|
@@ -60,16 +58,14 @@ function rowOf({ name, label, help, default: value, choices, required, secret }:
 
 /** docs/alert-channels.md with the table of all pages. */
 async function alertsPage(): Promise<string> {
+  const rows = documented.map(({ type: { id, name }, manual }) => [
+    `[${name}](channels/${id}.md)`,
+    `\`${id}\``,
+    manual.ending,
+  ])
+  const channels = table(['service', '`type`', 'end of a problem'], rows)
   const page = readFileSync(join(ROOT, ALERTS_PAGE), 'utf8')
-  const [before, rest] = page.split(START)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined) throw new Error(`${ALERTS_PAGE} has no ${START}`)
-  const rows = documented.map(
-    ({ type: { id, name }, manual }) =>
-      `| [${name}](channels/${id}.md) | \`${id}\` | ${manual.ending} |`,
-  )
-  const table = ['| service | `type` | end of a problem |', '|---|---|---|', ...rows].join('\n')
-  return formattedMarkdown(`${before}${START}\n\n${table}\n\n${END}${after}`)
+  return formattedMarkdown(withParts(page, 'channels', () => channels))
 }
 
 if (import.meta.main) {

@@ -24,6 +24,10 @@ const REAL_PARTS = {
   '/usr/sbin/ip': 'iproute2',
   '/usr/bin/shellcheck': 'shellcheck',
   '/usr/bin/curl': 'curl',
+  '/usr/bin/rspamd': 'rspamd',
+  '/usr/sbin/spamd': 'spamd',
+  '/usr/sbin/opendkim': 'opendkim',
+  '/usr/sbin/postfix': 'postfix',
   '/usr/bin/swaks': 'swaks',
   '/usr/bin/apprise': 'apprise',
   // Required by swaks for TLS. Its path depends on the processor.
@@ -62,6 +66,7 @@ const chains = await Promise.all([
     ['oxlint', '--type-aware', '--deny-warnings'],
   ]),
   runAll([
+    ['knip'],
     ['node', 'scripts/licences.ts'],
     ['node', 'scripts/audit.ts', '--if-reachable'],
     // More checkers each check the types that they share again.

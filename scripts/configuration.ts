@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SETTINGS } from '../src/config.ts'
-import { formattedMarkdown, generatedBy, withPageLinks } from './formatted.ts'
+import { formattedMarkdown, generatedBy, table, withPageLinks } from './formatted.ts'
 import { ROOT } from './run.ts'
 
 /** The groups of the page; a setting belongs to the first one that matches its name. */
@@ -10,6 +10,7 @@ const GROUPS: readonly (readonly [title: string, names: RegExp])[] = [
   ['Backups', /^BACKUP_/],
   ['Database and storage', /^(?:DATA_DIR|DATABASE_URL|MIN_FREE_DISK_BYTES|MAX_DATABASE_BYTES)/],
   ['DNS and blocklists', /^(?:DNS|ASN_DB)/],
+  ['Mail tests', /^(?:RSPAMD_URL|SPAMD_ADDRESS)$/],
   ['DMARC reports', /^(?:SMTP_LISTEN|SMTP_TLS|REPORT_DOMAIN|REPORTS_KEPT|REPORT_FILES)/],
   ['Email that is sent', /^(?:SMTP_URL|MAIL_FROM|ABUSE_)/],
   ['Single sign-on', /^OIDC_/],
@@ -42,12 +43,27 @@ ${sections.join('\n\n')}
 }
 
 function settingText(name: string): string {
+  const { description, value } = describeSetting(name)
+  return `### ${name}\n\n${description}\n\nDefault: ${value}.`
+}
+
+/** The settings whose name matches, with default and description. */
+export function settingsTable(names: RegExp): string {
+  const rows = Object.keys(SETTINGS)
+    .filter((name) => names.test(name))
+    .map((name) => [name, describeSetting(name)] as const)
+    .map(([name, { value, description }]) => [`\`${name}\``, value, description])
+  return table(['setting', 'default', 'meaning'], rows)
+}
+
+function describeSetting(name: string): { description: string; value: string } {
   const setting = SETTINGS[name as keyof typeof SETTINGS] as {
     default: string
     defaultText?: string
     description: string
   }
-  return `### ${name}\n\n${withPageLinks(setting.description)}\n\nDefault: ${setting.defaultText ?? `\`${setting.default}\``}.`
+  const value = setting.defaultText ?? `\`${setting.default}\``
+  return { description: withPageLinks(setting.description), value }
 }
 
 if (import.meta.main)

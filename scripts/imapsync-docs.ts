@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formattedMarkdown, generatedBy } from './formatted.ts'
-import { OPTION_GROUPS, type Option } from '../src/cli/imapsync/options.ts'
+import { OPTION_GROUPS, type Option } from '../src/cli/imapsync/imapsync-options.ts'
 import { EXIT_VALUES } from '../src/cli/imapsync/exit-values.ts'
 import { ROOT } from './run.ts'
 

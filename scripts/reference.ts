@@ -1,17 +1,17 @@
 // `npm run reference`: writes the reference pages of the guide from the code: limits, error codes,
-// alert kinds and commands.
-import { writeFileSync } from 'node:fs'
+// alert kinds and commands, and parts of other pages.
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MAX_PARTS, MAX_ADDRESSES, MAILS_A_DAY } from '../src/abuse/abuse-mails/limits.ts'
-import { ALERTS_BODY_LIMIT } from '../src/abuse/crowdsec/notification-route.ts'
-import { MAX_ALERTS } from '../src/abuse/crowdsec/shapes.ts'
-import { MAX_ITEMS_PER_DAY, MAX_PEERS } from '../src/abuse/federation/limits.ts'
-import * as fleet from '../src/abuse/fleet/limits.ts'
+import { MAX_PARTS, MAX_ADDRESSES, MAILS_A_DAY } from '../src/exchange/abuse-mails/limits.ts'
+import { ALERTS_BODY_LIMIT } from '../src/exchange/crowdsec/notification-route.ts'
+import { MAX_ALERTS } from '../src/exchange/crowdsec/shapes.ts'
+import { MAX_ITEMS_PER_DAY, MAX_PEERS } from '../src/exchange/federation/limits.ts'
+import * as fleet from '../src/fleet/limits.ts'
 import { MAX_ROWS } from '../src/abuse/intake/bulk.ts'
-import { MAX_WAITING } from '../src/abuse/relays/limits.ts'
-import { MAX_FINDINGS, MAX_NETWORKS, WIDEST } from '../src/abuse/watched-networks/limits.ts'
-import { QUOTA_BYTES } from '../src/accounts/own-data/quotas.ts'
-import { TOKENS_PER_WORKSPACE } from '../src/accounts/tokens/tokens.ts'
+import { MAX_WAITING } from '../src/exchange/relays/limits.ts'
+import { MAX_FINDINGS, MAX_NETWORKS, WIDEST } from '../src/public-feeds/watched-networks/limits.ts'
+import { QUOTA_BYTES } from '../src/accounts/own-data/account-quotas.ts'
+import { TOKENS_PER_WORKSPACE } from '../src/accounts/tokens/api-tokens.ts'
 import * as workspaces from '../src/accounts/workspaces/limits.ts'
 import { MAX_CHANNELS_PER_WORKSPACE, MAX_CODE_ATTEMPTS } from '../src/alerts/limits.ts'
 import * as alertMails from '../src/alerts/limits.ts'
@@ -33,7 +33,7 @@ import { CUTOVER_LIMITS } from '../src/migration/cutover/limits.ts'
 import { SLOT_LIMITS, WAIT_TIMES } from '../src/migration/limits.ts'
 import { OWNER_LINK_LIMITS } from '../src/migration/owner-links/limits.ts'
 import { PROOF_LIMITS } from '../src/migration/proof/limits.ts'
-import { MAX_MIGRATIONS_PER_MONTH } from '../src/migration/submit.ts'
+import { MAX_MIGRATIONS_PER_MONTH } from '../src/migration/submit-migration.ts'
 import { SYNC_LIMITS } from '../src/migration/sync/limits.ts'
 import * as monitoring from '../src/monitoring/limits.ts'
 import { REPORT_LIMITS } from '../src/protocols/reports/report-limits.ts'
@@ -42,7 +42,8 @@ import * as webhooks from '../src/webhooks/limits.ts'
 import * as shown from '../web/src/api-reference/overview/limits.ts'
 import { ERRORS } from '../web/src/api-reference/messages.ts'
 import { ALERT_KINDS } from './alert-kinds.ts'
-import { formattedMarkdown, generatedBy, withPageLinks } from './formatted.ts'
+import { formattedMarkdown, generatedBy, table, withPageLinks, withParts } from './formatted.ts'
+import { partText } from './reference-parts.ts'
 import { ROOT } from './run.ts'
 
 type Row = readonly string[]
@@ -59,14 +60,18 @@ export async function referencePages(): Promise<Map<string, string>> {
     async ([name, text]) =>
       [join('docs', name), await formattedMarkdown(generatedBy('reference') + text)] as const,
   )
-  return new Map(await Promise.all(formatted))
+  return new Map([...(await Promise.all(formatted)), ...(await pagesWithParts())])
 }
 
-function table(head: Row, rows: readonly Row[]): string {
-  const lines = [head, head.map(() => '---'), ...rows]
-  return lines
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
-    .join('\n')
+/** The pages that people write with the parts that this script writes. */
+async function pagesWithParts(): Promise<[path: string, page: string][]> {
+  const pages: [string, string][] = []
+  for (const path of globSync('docs/*.md', { cwd: ROOT }).toSorted()) {
+    const page = readFileSync(join(ROOT, path), 'utf8')
+    if (page.includes('written by `npm run reference`'))
+      pages.push([path, await formattedMarkdown(withParts(page, 'reference', partText))])
+  }
+  return pages
 }
 
 const count = (value: number) =>
@@ -218,7 +223,7 @@ ${section('Monitoring', [
     `${monitoring.PARALLEL_HOSTS}, of one account ${monitoring.PARALLEL_HOSTS_PER_ACCOUNT}`,
   ],
   ['queries to one blocklist', `${1_000 / monitoring.QUERY_SPACING_MS} a second`],
-  ['history', days(monitoring.HISTORY_RETENTION_MS)],
+  ['history', `${monitoring.HISTORY_DAYS} days`],
 ])}
 
 ${section('Alerts', [
@@ -390,6 +395,31 @@ ${section('Webhooks', [
     'signatures verified for alerts',
     `${webhooks.MAX_VERIFIED_REQUESTS} of an endpoint a minute, ${bytes(webhooks.MAX_VERIFIED_BYTES_PER_ACCOUNT)} of an account`,
   ],
+  [
+    'rules',
+    `${webhooks.MAX_RULES} of an endpoint, ${webhooks.MAX_RULE_ANSWERS} answers of a rule, ${bytes(webhooks.MAX_RULES_BYTES)} in all`,
+  ],
+  [
+    'conditions of a rule',
+    `${webhooks.MAX_CONDITIONS}, nested up to ${webhooks.MAX_CONDITION_DEPTH} levels`,
+  ],
+  [
+    'keys of a sequence',
+    `${count(webhooks.MAX_SEQUENCE_KEYS)}; those that expire first are forgotten`,
+  ],
+  [
+    'chosen name of a URL',
+    `${webhooks.MIN_NAME_CHARS} to ${webhooks.MAX_NAME_CHARS} characters; for others ${webhooks.HELD_NAME_DAYS} days after it was given up`,
+  ],
+  [
+    'destinations',
+    `${webhooks.MAX_DESTINATIONS_PER_ENDPOINT} of an endpoint, ${webhooks.MAX_DESTINATIONS_PER_WORKSPACE} of a workspace`,
+  ],
+  [
+    'deliveries that wait for a destination',
+    `${count(webhooks.MAX_WAITING_DELIVERIES)}, ${bytes(webhooks.MAX_WAITING_BYTES)} of bodies; then new ones are dropped`,
+  ],
+  ['deliveries and attempts that have ended', `${webhooks.DELIVERY_RETENTION_DAYS} days`],
   ['alerts about silence', `${webhooks.MAX_SILENCES_PER_DAY} a day of an endpoint`],
 ])}
 `

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate, PostgresDialect } from 'kysely-codegen'
 import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { migrate } from '../src/store/migrate-schema.ts'
 import { startPostgres } from '../test/servers/postgres.ts'
 
 /** Where the types of our tables are kept. */

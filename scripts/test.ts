@@ -1,5 +1,5 @@
 // `npm test`: the tests that start no program but PostgreSQL, for the loop while writing.
-// `npm test -- src/abuse/fleet test/http`: all tests of these modules, whatever they start.
+// `npm test -- src/fleet test/http`: all tests of these modules, whatever they start.
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, normalize } from 'node:path'

@@ -31,7 +31,7 @@ function dashboardIsStale(): boolean {
       'web/{src,public}/**/*.*',
       'web/*.*',
       'src/*/shapes.ts',
-      'src/diagnostics/{verdict,messages}.ts',
+      'src/diagnostics/{check-verdict,messages}.ts',
       'docs/**/*.md',
       'scripts/guide.ts',
       'package-lock.json',

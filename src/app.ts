@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import { listMissingFiles } from './data-files.ts'
 import { Fault } from './errors.ts'
 import { ENCRYPTED_COLUMNS } from './encrypted-columns.ts'
-import { delayRefusals } from './http/errors.ts'
+import { delayRefusals } from './http/error-answers.ts'
 import { limitConcurrency } from './http/limits/concurrency.ts'
 import { createEventStreams } from './http/events/event-streams.ts'
 import { STOP_GRACE_MS } from './http/limits/server-limits.ts'
@@ -19,8 +19,9 @@ import {
 } from './http/metrics/metrics.ts'
 import { limitRequests } from './http/limits/request-limits.ts'
 import { addRoutes } from './http/scopes.ts'
-import { createServer, type App } from './http/server.ts'
+import { createServer, type App } from './http/http-server.ts'
 import { openQueue, type Queue } from './jobs/queue.ts'
+import { retentionJobs } from './jobs/retention-jobs.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
 import { createModules } from './modules.ts'
@@ -29,10 +30,10 @@ import { basePathOf } from './setting-values.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { endArchiving } from './store/archive/slot.ts'
-import { readStatus } from './store/archive/status.ts'
+import { readStatus } from './store/archive/archive-status.ts'
 import { lockDataDir, startEmbedded, type Embedded } from './store/embedded.ts'
 import type { FolderLock } from './store/embedded/folder-lock.ts'
-import { openMigrated } from './store/migrate.ts'
+import { openMigrated } from './store/migrate-schema.ts'
 import { reencryptAll } from './store/key-rotation.ts'
 import { acceptSecretKey, openSecretKey } from './store/secret-key.ts'
 import { openNotifications } from './store/notifications.ts'
@@ -64,6 +65,8 @@ export type ServiceOptions = {
   alertOrigins?: ReadonlyMap<string, string> | undefined
   /** Other origins of providers of public feeds and relays, such as `https://www.spamhaus.org`. */
   providerOrigins?: ReadonlyMap<string, string> | undefined
+  /** Other registration services (RDAP) by suffix. */
+  registries?: Readonly<Record<string, string>> | undefined
   /** Another cost of new password hashes than `PASSWORD_COST`, for tests. */
   passwordCost?: number | undefined
   /** Starts further processes that serve HTTP, once this one listens. */
@@ -97,6 +100,7 @@ export async function startService(
     alertOrigins,
     providerOrigins,
     passwordCost,
+    registries,
     startProcesses,
     processNumber,
   }: ServiceOptions = {},
@@ -130,6 +134,7 @@ export async function startService(
     alertOrigins,
     providerOrigins,
     passwordCost,
+    registries,
   }
   const { all: modules, authHooks, ownerOf, capture } = await createModules(context, undo)
 
@@ -145,7 +150,8 @@ export async function startService(
       )
   }
 
-  const jobs = modules.flatMap((module) => module.jobs ?? [])
+  const retention = modules.flatMap((module) => module.retention ?? [])
+  const jobs = [...modules.flatMap((module) => module.jobs ?? []), ...retentionJobs(db, retention)]
   const queue = await openQueue({ pool, jobs, log })
   undo.defer(named('job queue', () => queue.close()))
   const futureTimestamps = modules.flatMap((module) => module.futureTimestamps ?? [])
@@ -196,7 +202,7 @@ export async function startService(
     basePath: basePathOf(config.BASE_URL),
     isUnavailable,
     isReady,
-    capture,
+    capture: config.DEMO ? { ...capture, takes: () => false } : capture,
   })
   metrics?.observeRequests(app)
   prepare?.(app)

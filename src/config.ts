@@ -25,19 +25,18 @@ import {
   returnPath,
   scopes,
   secretKey,
+  spamdAddress,
   tenant,
   text,
   urlOf,
   type BackupArchive,
 } from './setting-values.ts'
 
-export const ROLES = ['web', 'worker', 'smtp'] as const
-export type Role = (typeof ROLES)[number]
-
+const ROLES = ['web', 'worker', 'smtp'] as const
 export const PLANS = ['free', 'starter', 'pro', 'business', 'enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-export const LOG_FORMATS = ['auto', 'text', 'json'] as const
+const LOG_FORMATS = ['auto', 'text', 'json'] as const
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -109,11 +108,17 @@ export const SETTINGS = {
     parse: optional(databaseUrl),
     secret: true,
   }),
+  DEMO: setting({
+    default: 'false',
+    description:
+      '`true` runs a demo (/docs/guide/install.html#try-the-demo): read-only, with example data whose dates are relative to its start, and without connections to other hosts. Checks of the example domains answer from a recording; changes and captures get 403 with the code `demo`. It needs an empty DATA_DIR or database, by default a folder for temporary files, and deletes its own data at each start.',
+    parse: (value) => oneOf(['true', 'false'] as const)(value) === 'true',
+  }),
   BACKUP_ARCHIVE: setting({
     default: '',
     defaultText: 'none',
     description:
-      'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (/docs/guide/operations.html#back-up-continuously). Each installation needs its own.',
+      'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (/docs/guide/backups.html#back-up-continuously). Each installation needs its own.',
     parse: optional(backupArchive),
   }),
   BACKUP_S3_ENDPOINT: setting({
@@ -285,6 +290,20 @@ export const SETTINGS = {
     description: 'Private key of SMTP_TLS_CERT (PEM).',
     parse: optional((value) => resolve(value)),
   }),
+  RSPAMD_URL: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'An rspamd worker whose opinion mail tests show, such as `http://127.0.0.1:11333`. Turn off its Bayes classifier for it.',
+    parse: optional(urlOf('http:', 'https:')),
+  }),
+  SPAMD_ADDRESS: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'A spamd (SpamAssassin) whose opinion mail tests show, `address:port`. Turn off its Bayes classifier for it.',
+    parse: optional(spamdAddress),
+  }),
   REPORTS_KEPT_MONTHS: setting({
     default: '24',
     description: 'Retention of DMARC and TLS reports and their statistics, in months.',
@@ -349,10 +368,28 @@ export const SETTINGS = {
     description: 'Whether visitors can create an account: `closed` or `open`.',
     parse: oneOf(['closed', 'open'] as const),
   }),
+  WEBHOOK_FORWARDING: setting({
+    default: 'admins',
+    description:
+      'Who can forward captured requests to other servers: `off`, `admins` (administrators) or `all`.',
+    parse: oneOf(['off', 'admins', 'all'] as const),
+  }),
+  FORWARD_PRIVATE_TARGETS: setting({
+    default: 'false',
+    description:
+      'Non-public addresses that captured requests may be forwarded to: `false`, `true`, or networks. Requests of strangers reach them.',
+    parse: privateTargets,
+  }),
+  WEBHOOK_NAMES: setting({
+    default: 'admins',
+    description:
+      'Who can choose a name for the URL of a webhook endpoint: `off`, `admins` (administrators) or `all`. A chosen name can be guessed.',
+    parse: oneOf(['off', 'admins', 'all'] as const),
+  }),
   PASSWORD_SIGN_IN: setting({
     default: 'on',
     description:
-      'Whether people can sign in with a password: `on` or `off`. With `off`, they sign in with OIDC or a passkey, and sign-up with a password is closed.',
+      'Whether people can sign in with a password: `on` or `off`. With `off`, they sign in with OIDC or a passkey, and sign-up and resets with a password are closed.',
     parse: oneOf(['on', 'off'] as const),
   }),
   REQUIRE_2FA: setting({
@@ -388,7 +425,7 @@ export const SETTINGS = {
   }),
   OIDC_SCOPES: setting({
     default: 'openid email profile',
-    description: 'Scopes to request, separated by spaces. Some providers need `groups` too.',
+    description: 'Scopes to request, separated by spaces, such as `openid email profile groups`.',
     parse: scopes,
   }),
   OIDC_SIGNUP: setting({
@@ -411,7 +448,7 @@ export const SETTINGS = {
   OIDC_ALLOWED_GROUPS: setting({
     default: '',
     defaultText: 'everyone',
-    description: 'Groups that may sign in with OIDC, comma separated.',
+    description: 'Groups whose members may sign in with OIDC, comma separated.',
     parse: list(text),
   }),
   OIDC_ADMIN_GROUP: setting({
@@ -525,7 +562,7 @@ export const SETTINGS = {
   }),
 } as const
 
-export type SettingName = keyof typeof SETTINGS
+type SettingName = keyof typeof SETTINGS
 type Parsed = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['parse']> }
 
 export type Config = Omit<

@@ -7,6 +7,7 @@ export const STATUS_OF = {
   two_factor_required: 403,
   not_a_member: 403,
   target_not_allowed: 403,
+  demo: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,

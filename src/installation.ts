@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import { Fault, messageOf } from './errors.ts'
@@ -45,7 +46,9 @@ function folderInstallation(process: Variables, folder: string): Installation {
   const file = join(folder, '.env')
   const isThere = existsSync(file)
   const inFile = isThere ? parseEnv(readFileSync(file, 'utf8')) : {}
-  const variables = merge({ DATA_DIR: join(folder, 'data'), ...inFile }, process)
+  const isDemo = (process['DEMO'] || inFile['DEMO']) === 'true'
+  const dataDir = isDemo ? join(tmpdir(), `portreeve-demo-${userInfo().uid}`) : join(folder, 'data')
+  const variables = merge({ DATA_DIR: dataDir, ...inFile }, process)
   return { variables, file: isThere ? file : null, unreadable: null }
 }
 

@@ -11,6 +11,7 @@ import type { Logger } from './log.ts'
 import type { Cidr } from './setting-values.ts'
 import type { FutureTimestamp } from './store/clock.ts'
 import type { Notifications } from './store/notifications.ts'
+import type { Retention } from './store/retention.ts'
 import type { DB } from './store/tables.ts'
 
 /** What the service hands to its modules. */
@@ -31,6 +32,8 @@ export type AppContext = {
   providerOrigins?: ReadonlyMap<string, string> | undefined
   /** Another cost of new password hashes; undefined for `PASSWORD_COST`. */
   passwordCost?: number | undefined
+  /** Other registration services (RDAP) by suffix. */
+  registries?: Readonly<Record<string, string>> | undefined
 }
 
 /** What all routes share. */
@@ -41,6 +44,8 @@ export type Module = {
   jobs?: Job[]
   /** Its columns with future timestamps, corrected after a clock change. */
   futureTimestamps?: FutureTimestamp[]
+  /** Its rows that are deleted after some time, in this order. */
+  retention?: Retention[]
   routes?: Routes<RouteContext>
   /** Starts background work besides jobs. @returns stops it */
   startWork?(): () => Promise<void>

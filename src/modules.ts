@@ -1,27 +1,33 @@
-import { findReading } from './abuse/abuse-mails/bounces/store.ts'
+import { findReading } from './exchange/abuse-mails/bounces/bounces.sql.ts'
 import { createAbuseModule } from './abuse/module.ts'
 import { readSystems } from './abuse/reputation/systems.ts'
 import { createAccountsModule } from './accounts/module.ts'
 import { accountUsagesRoute, usageRoute } from './accounts/own-data/usage-routes.ts'
 import { installedWorkspacesRoutes } from './accounts/workspaces/administration-routes.ts'
+import { createExchangeModule } from './exchange/module.ts'
+import { createFleetModule } from './fleet/module.ts'
+import { createPublicFeedsModule } from './public-feeds/module.ts'
+import { createAddressesModule } from './addresses/module.ts'
 import { createAlertsModule } from './alerts/module.ts'
 import { raiseAlert, raiseResolved } from './alerts/raise.ts'
 import type { Config } from './config.ts'
-import { digestOfDelistings } from './delisting/digest/store.ts'
+import { createDeliverabilityModule } from './deliverability/module.ts'
+import { digestOfDelistings } from './delisting/delisting-digest.sql.ts'
 import { createDelistingModule } from './delisting/module.ts'
 import { checkBackups } from './diagnostics/backups/check-backups.ts'
 import { watchBackups } from './diagnostics/backups/watch-backups.ts'
 import { createCheckServices } from './diagnostics/check-services.ts'
 import { checkBounces } from './diagnostics/health/check-bounces.ts'
-import { healthRoute, type HealthOptions } from './diagnostics/health/health.ts'
+import { healthRoute, type HealthOptions } from './diagnostics/health/service-health.ts'
 import { createDiagnosticsModule } from './diagnostics/module.ts'
 import { createDigestModule } from './digest/module.ts'
 import { createDmarcModule } from './dmarc/module.ts'
-import { digestOfDomains } from './domains/digest/store.ts'
+import { digestOfDomains } from './domains/domains-digest.sql.ts'
 import { createDomainsModule } from './domains/module.ts'
+import { createReportRecords } from './domains/report-records.ts'
 import type { AuthHooks } from './http/auth.ts'
 import { changeRoute } from './http/events/change-route.ts'
-import type { Capture } from './http/server.ts'
+import type { Capture } from './http/http-server.ts'
 import { overviewRoute } from './http/overview-route.ts'
 import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
@@ -29,14 +35,14 @@ import {
   clientAcceptedAlert,
   clientRejectedAlert,
   rejectedAlert,
-} from './migration/consent/alerts.ts'
-import { isCredentialKept, isCredentialUsed } from './migration/consent/store.ts'
+} from './migration/consent/consent-alerts.ts'
+import { isCredentialKept, isCredentialUsed } from './migration/consent/migration-consents.sql.ts'
 import { createMigrationModule } from './migration/module.ts'
 import { createMailCredentialsModule } from './mail-credentials/module.ts'
 import type { AppContext, Module } from './module.ts'
 import { createMonitoringModule } from './monitoring/module.ts'
 import { readAsnTable } from './protocols/networks/load-asn-table.ts'
-import { readStatus } from './store/archive/status.ts'
+import { readStatus } from './store/archive/archive-status.ts'
 import type { Db } from './store/database.ts'
 import { basePathOf } from './setting-values.ts'
 import { createWebhooksModule } from './webhooks/module.ts'
@@ -82,7 +88,7 @@ export async function createModules(
   for (const warning of checks.blocklists.warnings) log.warn(warning)
 
   const { resolver, blocklists, allowPrivate } = checks
-  const { openTokens, clients, startOwnerConsent, eraseCredential } = add(
+  const credentials = add(
     createMailCredentialsModule({
       db,
       secretKey,
@@ -91,14 +97,6 @@ export async function createModules(
       config,
       isUsed: isCredentialUsed,
       isKept: isCredentialKept,
-      async onRenewed(...renewed) {
-        await migration.onCredentialRenewed(...renewed)
-        await dmarc.onCredentialRenewed(...renewed)
-      },
-      owner: {
-        verify: (...given) => migration.owner.verify(...given),
-        accept: (...given) => migration.owner.accept(...given),
-      },
       onClientRejected: async (trx, workspaceId, rejected) =>
         void (await raiseAlert(trx, clientRejectedAlert(workspaceId, rejected))),
       onClientAccepted: async (trx, workspaceId, provider) =>
@@ -107,7 +105,8 @@ export async function createModules(
         void (await raiseAlert(trx, rejectedAlert({ ...credential, credentialId }, problem))),
     }),
   )
-  const migration: ReturnType<typeof createMigrationModule> = add(
+  const { openTokens, clients, startOwnerConsent, eraseCredential } = credentials
+  const migration = add(
     createMigrationModule({
       db,
       notifications,
@@ -119,31 +118,54 @@ export async function createModules(
       concurrency: config.MIGRATION_CONCURRENCY,
     }),
   )
+  credentials.addUser(migration)
   const { ASN_DB_PATH: asnPath = null } = config
   const systems = asnPath === null || asnPath === 'none' ? null : readAsnTable(asnPath)
   const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
-  add(
+  const { publicFeeds } = add(
+    await createPublicFeedsModule({
+      db,
+      notifications,
+      log,
+      resolver,
+      allowPrivate,
+      providerOrigins,
+    }),
+  )
+  const keys = { secretKey, previousKey: config.SECRET_KEY_PREVIOUS }
+  const abuse = add(
     await createAbuseModule({
+      ...keys,
       db,
       pool,
       notifications,
       log,
-      secretKey,
-      previousKey: config.SECRET_KEY_PREVIOUS,
       reportsUrl,
       baseUrl,
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
+      publicFeeds,
+      onReport: metrics?.countAttackReport,
+    }),
+  )
+  const { list } = abuse
+  const { fleets } = add(createFleetModule({ list, publicFeeds, notifications, baseUrl, resolver }))
+  add(
+    await createExchangeModule({
+      ...keys,
+      list,
+      fleets,
+      notifications,
+      baseUrl,
       resolver,
       allowPrivate,
       mailRelay: config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null,
       returnPath: config.ABUSE_RETURN_PATH ?? null,
       bounceMailbox: config.ABUSE_RETURN_MAILBOX ?? null,
       providerOrigins,
-      onReport: metrics?.countAttackReport,
     }),
   )
   const onReports = metrics?.countMailReports
-  const dmarc: ReturnType<typeof createDmarcModule> = add(
+  const dmarc = add(
     createDmarcModule({
       db,
       log,
@@ -155,9 +177,11 @@ export async function createModules(
       raiseAlert,
       raiseResolved,
       onReports,
+      findReportRecords: createReportRecords({ resolver, allowPrivate, log }),
     }),
   )
-  const { selectorsSeen, reportEmailOf } = dmarc
+  credentials.addUser(dmarc)
+  const { selectorsSeen, reportEmailOf, safePolicyOf } = dmarc
   const diagnostics = add(
     createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
   )
@@ -186,18 +210,45 @@ export async function createModules(
       onChecked: metrics?.countHostCheck,
     }),
   )
-  add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
+  const delisting = add(
+    createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }),
+  )
   add(
+    createAddressesModule({
+      sends: dmarc.addressUses,
+      monitoring: (workspaceId, { key }) => monitoring.describeAddress(workspaceId, key),
+      delistings: delisting.delistingsOf,
+      reporting: (workspaceId, address) => abuse.describeAddress(workspaceId, address),
+    }),
+  )
+  const domains = add(
     createDomainsModule({
       ...checks,
       db,
       secretKey,
       selectorsSeen,
       reportEmailOf,
+      safePolicyOf,
       hostSweep: monitoring.sweep,
+      servers: context.registries,
       sendsMail: config.SMTP_URL !== undefined,
     }),
   )
+  const { mailTests } = add(
+    createDeliverabilityModule({
+      db,
+      notifications,
+      log,
+      resolver,
+      blocklists,
+      config,
+      lookUpRegistration: (...given) => domains.registrations.lookUp(...given),
+      addressUses: dmarc.addressUses,
+      listMailboxes: dmarc.mailboxes.list,
+      readMailboxes: dmarc.mailboxes.read,
+    }),
+  )
+  dmarc.receiveTests(mailTests)
   add(
     createAlertsModule({
       db,
@@ -216,7 +267,9 @@ export async function createModules(
   const webhooks = add(
     createWebhooksModule({
       ...context,
+      resolver,
       onOutcome: metrics?.countCapture,
+      onAttempt: metrics?.countForwardingAttempt,
       onRemoved: metrics?.countRemovedCaptures,
       onSpace: metrics?.setFreeBytes,
     }),
@@ -247,7 +300,7 @@ export async function createModules(
     routes: {
       public(app) {
         securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl })
-        siteRoutes(app, { basePath: basePathOf(baseUrl) })
+        siteRoutes(app, { basePath: basePathOf(baseUrl), isDemo: config.DEMO })
       },
     },
   })

@@ -5,6 +5,7 @@ import { isAbsolute, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseDatabaseUrl } from './database-url.ts'
 import { messageOf } from './errors.ts'
+import { parseUrl } from './parse-url.ts'
 
 // Values of settings: their types, and how they are parsed. An Error’s message completes “NAME …”.
 
@@ -134,12 +135,8 @@ export function port(value: string): number {
 
 export function urlOf(...protocols: string[]): (value: string) => string {
   return (value) => {
-    const url = URL.canParse(value) ? new URL(value) : null
-    if (!url || !protocols.includes(url.protocol)) {
-      throw new Error(
-        `must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`,
-      )
-    }
+    const { problem } = parseUrl(value, protocols)
+    if (problem !== null) throw new Error(problem)
     return value
   }
 }
@@ -219,6 +216,11 @@ function endpoint(value: string, defaultPort?: number): HostPort {
 
 export function dnsServer(value: string): HostPort {
   return endpoint(value, 53)
+}
+
+/** A server of spamc, by default at its usual port. */
+export function spamdAddress(value: string): HostPort {
+  return endpoint(value, 783)
 }
 
 export function endpointOrOff(value: string): HostPort | null {

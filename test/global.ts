@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { migrate } from '../src/store/migrate-schema.ts'
 import { databaseUrl, execute, startPostgres } from './servers/postgres.ts'
 
 declare module 'vitest' {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { AccountInput } from '../src/accounts/accounts.ts'
 import { hashPassword } from '../src/accounts/sign-in/password-hash.ts'
-import { insertAccount, type AccountRow } from '../src/accounts/store.ts'
+import { insertAccount, type AccountRow } from '../src/accounts/accounts.sql.ts'
 import type { DB } from '../src/store/tables.ts'
 
 /** The cost of password hashes in tests: the usual one takes 80 ms of processor time a hash. */

@@ -2,11 +2,11 @@ import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { TEST_PATH } from './base-path.ts'
 import { addAccount, createEmails, passwordOf, TEST_PASSWORD_COST } from './people.ts'
-import { issueToken } from '../src/accounts/tokens/tokens.ts'
-import { insertMembership, insertWorkspace } from '../src/accounts/workspaces/store.ts'
+import { issueToken } from '../src/accounts/tokens/api-tokens.ts'
+import { insertMembership, insertWorkspace } from '../src/accounts/workspaces/workspaces.sql.ts'
 import { readConfig, type Plan } from '../src/config.ts'
 import type { Role, Scope } from '../src/http/access.ts'
-import type { App } from '../src/http/app.ts'
+import type { App } from '../src/http/http-app.ts'
 import { createLog } from '../src/log.ts'
 import { startService, type RunningService, type ServiceOptions } from '../src/app.ts'
 import { findSetupLink } from '../src/accounts/registration/setup.ts'
@@ -45,7 +45,7 @@ export type TestService = {
   stop(): Promise<void>
 }
 
-export type TokenLimits = { label?: string; scopes?: Scope[]; expiresAt?: Date }
+type TokenLimits = { label?: string; scopes?: Scope[]; expiresAt?: Date }
 
 export const SERVICE_KEY = 'the secret key of the services that tests start'
 
@@ -132,7 +132,9 @@ let shared: Promise<SharedService> | undefined
 export async function sharedService(): Promise<SharedService> {
   const service = await (shared ??= startShared())
   const refuse = () => Promise.reject(new Error('Other test files use this service, too.'))
-  return { ...service, pause: refuse, resume: refuse, stop: () => Promise.resolve() }
+  // A scaled run has one for each file: its processes would outlive the run.
+  const stop = () => (isScaled ? service.stop() : Promise.resolve())
+  return { ...service, pause: refuse, resume: refuse, stop }
 }
 
 async function startShared(): Promise<SharedService> {
@@ -140,6 +142,8 @@ async function startShared(): Promise<SharedService> {
   const service = await startTestService({
     REQUEST_LIMITS: 'off',
     TRUSTED_PROXIES: '127.0.0.1',
+    WEBHOOK_FORWARDING: 'all',
+    FORWARD_PRIVATE_TARGETS: '127.0.0.1',
     // The database of the run ends before the worker, which is worth no warnings.
     LOG_LEVEL: 'error',
     DNS_SERVERS: `127.0.0.1:${dns.port}`,

@@ -1,13 +1,13 @@
 // Time to identify the owner of a token, in microseconds: cached, and from the database.
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { createAuth } from '../../src/accounts/sign-in/auth.ts'
-import { createIdentify } from '../../src/accounts/tokens/identify.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { createAuth } from '../../src/accounts/sign-in/better-auth-loader.ts'
+import { createIdentify } from '../../src/accounts/tokens/identify-token.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Identify } from '../../src/http/auth.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/migrate-schema.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
 import { startPostgres } from '../../test/servers/postgres.ts'
 

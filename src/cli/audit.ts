@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { insertAuditEntries } from '../accounts/audit/store.ts'
+import { insertAuditEntries } from '../accounts/audit/audit-log.sql.ts'
 import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 

@@ -36,7 +36,7 @@ export type Operand = {
 }
 
 /** A command that works as it stands, and what it does. */
-export type Example = { does: string; command: string }
+type Example = { does: string; command: string }
 
 type ValueOf<F extends Flag> = F extends { range: readonly [number, number] }
   ? number

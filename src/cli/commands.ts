@@ -1,24 +1,25 @@
-import { backupCommand, restoreCommand } from './backup/backup.ts'
-import { checkCommand } from './check/check.ts'
+import { backupCommand, restoreCommand } from './backup/backup-command.ts'
+import { checkCommand } from './check/check-command.ts'
 import { defineGroup, type CliCommand } from './command.ts'
 import { completionCommand } from './completion/completion.ts'
 import { cutoverCommand } from './cutover/cutover.ts'
-import { databaseCommand } from './database/database.ts'
+import { databaseCommand } from './database/database-command.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { exportCommand } from './files/export.ts'
-import { importCommand } from './files/import.ts'
-import { healthCommand } from './health/health.ts'
+import { importCommand } from './files/import-command.ts'
+import { healthCommand } from './health/health-command.ts'
 import { helpCommand } from './help/help.ts'
 import { importReportsCommand } from './import-reports/import-reports.ts'
 import { imapsyncCommand } from './imapsync/imapsync.ts'
-import { listenCommand } from './listen/listen.ts'
-import { migrateCommand } from './migrate/migrate.ts'
+import { listenCommand } from './listen/listen-command.ts'
+import { mailTestCommand } from './mail-test/mail-test-command.ts'
+import { migrateCommand } from './migrate/migrate-command.ts'
 import { peerCommand } from './peer/peer.ts'
 import { serveCommand } from './serve/serve.ts'
-import { tokenCommand } from './token/token.ts'
-import { userCommand } from './user/user.ts'
+import { tokenCommand } from './token/token-command.ts'
+import { userCommand } from './user/user-command.ts'
 import { verifyProofCommand } from './verify-proof/verify-proof.ts'
-import { versionCommand } from './version.ts'
+import { versionCommand } from './version-command.ts'
 import { workspaceCommand } from './workspace/workspace.ts'
 
 /**
@@ -42,6 +43,7 @@ export const ROOT: CliCommand = defineGroup({
   subcommands: [
     serveCommand,
     checkCommand,
+    mailTestCommand,
     migrateCommand,
     cutoverCommand,
     verifyProofCommand,

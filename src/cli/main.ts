@@ -4,7 +4,7 @@ import { lineOf, UsageError, type CliCommand } from './command.ts'
 import { ROOT } from './commands.ts'
 import { helpText } from './help/help-text.ts'
 import { asksForHelp, findCommand, parseInput, type Found } from './parse.ts'
-import { sanitizeForTerminal } from './text.ts'
+import { sanitizeForTerminal } from './terminal-text.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
 import '../net/tls/defaults.ts'
 
@@ -59,7 +59,7 @@ async function explain(error: unknown, line: string, json: boolean): Promise<num
   if (!fault) throw error
   const suggestion = fault.suggestion ?? defaultSuggestion(fault, line)
   if (json) {
-    const { failureBody } = await import('../http/errors.ts')
+    const { failureBody } = await import('../http/error-answers.ts')
     console.log(JSON.stringify({ ...failureBody(fault), suggestion }))
   } else {
     const hint = suggestion === undefined ? '' : ` Try: ${suggestion}`

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readServiceUrl } from '../config.ts'
+import { parseUrl } from '../parse-url.ts'
 import { basePathOf } from '../setting-values.ts'
 import { UsageError, type Flags } from './command.ts'
 import { askSecret } from './prompt.ts'
@@ -31,9 +32,8 @@ export function serviceUrl(server: URL, path: string): URL {
 
 /** @throws UsageError for anything but an http or https URL */
 export function urlOf(text: string, option: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new UsageError(`${option} must be an http or https URL.`)
+  const { url, problem } = parseUrl(text, ['http:', 'https:'])
+  if (url === null) throw new UsageError(`${option} ${problem}.`)
   // The URL is printed, and the error of fetch would show the password.
   if (url.username || url.password)
     throw new UsageError(`${option} must not have a name or password in it.`)

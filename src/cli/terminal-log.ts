@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { createLog, type Logger } from '../log.ts'
-import { paint, sanitizeForTerminal } from './text.ts'
+import { paint, sanitizeForTerminal } from './terminal-text.ts'
 
 /** Whether the log is text for people: as LOG_FORMAT says, by default at a terminal. */
 export function isText(

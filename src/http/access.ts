@@ -32,11 +32,12 @@ export type Scope = `${Module | '*'}:${'read' | 'write'}`
 export type Access = Module | 'own'
 
 /** The access of routes by the beginning of their path; the longest one counts. */
-export const ACCESS_BY_PATH: Record<string, Access> = {
+const ACCESS_BY_PATH: Record<string, Access> = {
   '/api/auth': 'own',
   '/api/v1/account': 'own',
   '/api/v1/account/usage': 'workspace',
   '/api/v1/abuse': 'attacks',
+  '/api/v1/addresses': 'workspace',
   '/api/v1/alerts': 'alerts',
   '/api/v1/blacklist-check': 'checks',
   '/api/v1/delisting': 'delisting',
@@ -48,6 +49,7 @@ export const ACCESS_BY_PATH: Record<string, Access> = {
   '/api/v1/events': 'workspace',
   '/api/v1/imap': 'migrations',
   '/api/v1/invitations': 'own',
+  '/api/v1/mail-tests': 'checks',
   '/api/v1/monitoring': 'monitoring',
   '/api/v1/overview': 'workspace',
   '/api/v1/shared-checks': 'checks',

@@ -8,7 +8,7 @@ import {
   requireFreePort,
 } from '../net/acceptors.ts'
 import { CLOSING_ACCEPT_TURNS } from './limits/server-limits.ts'
-import type { App } from './server.ts'
+import type { App } from './http-server.ts'
 
 /** Sockets beside the server's own, to be closed with it. */
 const acceptors = new WeakMap<App, Server[]>()

@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
 import { WORKSPACE_HEADER } from './access.ts'
 import { callerOf } from './auth.ts'
 import { ACCOUNT_LIMITS } from './limits/request-limits.ts'
 import { OVERVIEW_PATHS } from './overview-paths.ts'
-import { responses, Success } from './schema.ts'
+import { responses, Success } from './http-schema.ts'
 import { sendText } from './send-parts.ts'
-import type { App } from './server.ts'
+import type { App } from './http-server.ts'
 
 /** Headers that make sense for one response only, or that a combined request does not need. */
 const OWN_HEADERS = ['content-length', 'content-type', 'if-none-match', 'range', 'accept-encoding']
@@ -40,7 +41,11 @@ export function overviewRoute(app: App): void {
       }
       const parts = await Promise.all(
         OVERVIEW_PATHS.map(async (url) => [url, await app.inject({ url, ...common })] as const),
-      )
+      ).catch((cause: unknown) => {
+        throw new Fault('unavailable', 'The service is stopping. Try again in a few seconds.', {
+          cause,
+        })
+      })
       const readable = parts.filter(([, { statusCode }]) => statusCode === 200)
       // They are JSON already: parsing and writing megabytes of it again would take longer than the
       // smaller parts.

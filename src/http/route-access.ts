@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import type { App } from './app.ts'
+import type { App } from './http-app.ts'
 import { accessOf, isSafe, requiredRole, type Role, type Scope } from './access.ts'
 import { requireFreshSession, requireSession } from './auth.ts'
 

@@ -1,8 +1,8 @@
 import { accessOf, isSafe } from './access.ts'
 import { requireFreshSession, type AuthHooks } from './auth.ts'
 import type { Audience } from './route-access.ts'
-import { security } from './schema.ts'
-import type { App } from './server.ts'
+import { security } from './http-schema.ts'
+import type { App } from './http-server.ts'
 
 /** The routes of a module, by who may call them. */
 export type Routes<Context> = {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { App } from './server.ts'
+import type { App } from './http-server.ts'
 import { DAY_MS } from '../time.ts'
 
 /**
@@ -38,7 +38,7 @@ export function securityTxtRoute(
 /**
  * The file's text. `Expires` is the start of a day, so that the file changes once a day at most.
  */
-export function securityTxt(contacts: string[], baseUrl: string, now: Date): string {
+function securityTxt(contacts: string[], baseUrl: string, now: Date): string {
   const expires = new Date((Math.floor(now.getTime() / DAY_MS) + VALID_DAYS) * DAY_MS)
   const lines = [
     ...contacts.map((contact) => `Contact: ${contact}`),

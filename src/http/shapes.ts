@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { CHANGE_TOPICS } from '../store/changes.ts'
-import { nameComponents, Nullable, Uuid } from './schema.ts'
+import { nameComponents, Nullable, Uuid } from './http-schema.ts'
 
 /** The data of a `changed` event. */
 export const Changed = Type.Object({
@@ -15,7 +15,7 @@ export type Changed = Static<typeof Changed>
 /** Entries of one import: one transaction, which must not keep others waiting. */
 export const MAX_IMPORT_ENTRIES = 500
 
-export const IMPORT_STATUSES = ['added', 'exists', 'invalid', 'limit'] as const
+const IMPORT_STATUSES = ['added', 'exists', 'invalid', 'limit'] as const
 export type ImportStatus = (typeof IMPORT_STATUSES)[number]
 
 export const ImportResult = Type.Object({

@@ -61,10 +61,11 @@ const NOT_BUILT_TEXT =
  * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to
  *   create it
  * @param basePath the path of BASE_URL, below which browsers find the files; empty at the root
+ * @param isDemo marks the pages as those of a demo
  */
 export function siteRoutes(
   app: FastifyInstance,
-  { root = DEFAULT_ROOT, basePath = '' } = {},
+  { root = DEFAULT_ROOT, basePath = '', isDemo = false } = {},
 ): void {
   if (!existsSync(join(root, 'index.html'))) {
     for (const url of ['/', ...REFERENCE_URLS, GUIDE_URL]) {
@@ -91,7 +92,7 @@ export function siteRoutes(
       sendFile(reply, root, name),
     )
   }
-  const sendPage = createPages(root, basePath)
+  const sendPage = createPages(root, basePath, isDemo)
   for (const url of REFERENCE_URLS) {
     app.get(url, { schema: { hide: true } }, (_request, reply) => sendPage(reply, 'docs.html'))
   }
@@ -137,12 +138,14 @@ function looseFiles(root: string): string[] {
  * Sends the built pages. Only they name files by absolute paths: scripts find theirs, the API and
  * their screens relative to where they were loaded from.
  */
-function createPages(root: string, basePath: string) {
-  if (basePath === '') return (reply: FastifyReply, name: string) => sendFile(reply, root, name)
+function createPages(root: string, basePath: string, isDemo: boolean) {
+  if (basePath === '' && !isDemo)
+    return (reply: FastifyReply, name: string) => sendFile(reply, root, name)
   const pages = new Map(
     ['index.html', 'docs.html'].map((name) => {
       const page = readFileSync(join(root, name), 'utf8')
-      return [name, page.replaceAll(/\b(src|href)="\//g, `$1="${basePath}/`)]
+      const marked = isDemo ? page.replace('<html', '<html data-demo') : page
+      return [name, marked.replaceAll(/\b(src|href)="\//g, `$1="${basePath}/`)]
     }),
   )
   return (reply: FastifyReply, name: string) =>

@@ -1,5 +1,5 @@
-import { fleetDecision, filterOf, isWanted } from '../../src/abuse/fleet/crowdsec/decisions.ts'
-import { serviceOfScenario } from '../../src/abuse/crowdsec/scenarios.ts'
+import { fleetDecision, filterOf, isWanted } from '../../src/fleet/crowdsec/decisions.ts'
+import { serviceOfScenario } from '../../src/exchange/crowdsec/scenarios.ts'
 import { readBulk } from '../../src/abuse/intake/bulk.ts'
 import { parseReportTime } from '../../src/abuse/intake/report-time.ts'
 import { readSubject } from '../../src/abuse/subject.ts'

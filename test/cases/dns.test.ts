@@ -1,6 +1,6 @@
 import packet from 'dns-packet'
 import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
-import { dnssecLine } from '../../src/domains/lines/dnssec.ts'
+import { dnssecLine } from '../../src/domains/lines/dnssec-line.ts'
 import { readAnswer } from '../../src/net/dns-wire.ts'
 import { mapResolver } from '../resolver.ts'
 import type { Records } from '../servers/dns-records.ts'

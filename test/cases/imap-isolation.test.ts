@@ -1,7 +1,7 @@
 import { migrateFake } from '../migration/isolation.ts'
 import { runCases } from './run-cases.ts'
 import type { FakeMailboxOptions } from '../servers/imap-mailbox-fake.ts'
-import type { MigrateOptions } from '../../src/migration/engine/options.ts'
+import type { MigrateOptions } from '../../src/migration/engine/migration-options.ts'
 
 type Account = Omit<FakeMailboxOptions, 'reserved' | 'body'> & { reserved?: string }
 type Input = { source: Account; destination?: Account; options?: MigrateOptions }

@@ -1,4 +1,4 @@
-import { isReporterVerified } from '../../src/dmarc/reports/present.ts'
+import { isReporterVerified } from '../../src/dmarc/reports/present-report.ts'
 import {
   authenticate,
   signedMail,

@@ -1,4 +1,4 @@
-import { adviseOnSource } from '../../src/dmarc/sources/advice.ts'
+import { adviseOnSource } from '../../src/dmarc/sources/source-advice.ts'
 import { sumIdentities } from '../../src/dmarc/sources/identities.ts'
 import { readAggregate } from '../protocols/reports/report-samples.ts'
 import { runCases } from './run-cases.ts'

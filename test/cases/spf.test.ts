@@ -1,6 +1,6 @@
 import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
-import { sendersLine } from '../../src/domains/lines/senders.ts'
-import { spfLine } from '../../src/domains/lines/spf.ts'
+import { sendersLine } from '../../src/domains/lines/senders-line.ts'
+import { spfLine } from '../../src/domains/lines/spf-line.ts'
 import { checkMailAuth } from '../../src/diagnostics/mail-auth/mail-auth.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import { parseHost, type DomainName } from '../../src/net/address.ts'

@@ -1,6 +1,6 @@
 import { endToEndHeaders } from '../../src/net/http/forward.ts'
 import { checkSignature, type SignatureScheme } from '../../src/protocols/webhook-signature.ts'
-import { fillTemplate } from '../../src/webhooks/capture/template.ts'
+import { fillTemplate } from '../../src/webhooks/capture/response-template.ts'
 import type { Header } from '../../src/webhooks/headers.ts'
 import { formatCurl } from '../../src/webhooks/requests/curl-command.ts'
 import type { RequestRow } from '../../src/webhooks/requests/captured-request.ts'

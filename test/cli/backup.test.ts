@@ -24,7 +24,9 @@ describe('portreeve backup and restore', () => {
     const restored = await runPortreeve(['restore', file], there)
     expect([restored.code, restored.out]).toEqual([
       0,
-      expect.stringMatching(/^Restored the database of 20.*Z\./),
+      expect.stringMatching(
+        /^Restored the database of 20.*Z\. Start the service: the start checks /,
+      ),
     ])
     const key = { SECRET_KEY: 'the key of this installation, of 32 bytes or more' }
     const reset = ['user', 'reset-link', 'a@people.test']

@@ -20,7 +20,7 @@ import { accountOn, contents, fill, inside, mail, read, type Letter } from '../m
 import { listFolders } from '../../src/net/imap/folders/list-folders.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
-import { freePort } from '../servers/mail-server.ts'
+import { freePort } from '../free-port.ts'
 import { PROGRAM, runInProcess, SURROUNDINGS } from './command.ts'
 
 /** How mailcow’s runner reads the end of the output. */

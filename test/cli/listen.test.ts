@@ -133,6 +133,37 @@ describe('portreeve listen', () => {
     expect(await stop(child)).toBe(0)
   }, 40_000)
 
+  it('lets that server answer the sender, and says 502 where there is none', async () => {
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'configured' })
+    const server = createHttpServer((request, response) => {
+      if (request.url === '/hang-up') request.socket.destroy()
+      else response.writeHead(418, { 'x-local': 'yes' }).end(Buffer.from([0, 255]))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { child, out } = listen([endpoint.token, '--to', to, '--answer', '--hold', '20'])
+    await vi.waitFor(() => expect(out()).toContain('Forwarding'), 10_000)
+    const ask = (path: string) =>
+      portreeve.portreeve.request(`/webhooks/${endpoint.token}${path}`, { method: 'POST' })
+    // The stream may open shortly after the command says so: until then, senders get a fallback.
+    const answered = await vi.waitFor(async () => {
+      const response = await ask('/x')
+      expect(response.status).toBe(418)
+      return response
+    }, 60_000)
+    expect(answered.headers.get('x-local')).toBe('yes')
+    expect(Buffer.from(await answered.arrayBuffer())).toEqual(Buffer.from([0, 255]))
+    const failed = await ask('/hang-up')
+    expect([failed.status, await failed.json()]).toEqual([
+      502,
+      { error: expect.stringContaining('did not answer') },
+    ])
+    expect(await stop(child)).toBe(0)
+    server.close()
+    // It left: the configured response follows at once.
+    expect(await (await ask('/x')).text()).toBe('configured')
+  }, 90_000)
+
   it('requests the root when neither URL nor request has a path, and marks an empty body', async () => {
     received = []
     const endpoint = await portreeve.makeEndpoint()

@@ -5,7 +5,7 @@ import { ROOT } from '../../src/cli/commands.ts'
 import { helpText } from '../../src/cli/help/help-text.ts'
 import { parseInput, findCommand, asksForHelp } from '../../src/cli/parse.ts'
 import { closestWord, editDistance } from '../../src/cli/suggest.ts'
-import { width } from '../../src/cli/text.ts'
+import { width } from '../../src/cli/terminal-text.ts'
 import { VERSION } from '../../src/version.ts'
 import { runInProcess, runPortreeve } from './command.ts'
 

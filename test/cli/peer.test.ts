@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startScriptedPeer } from '../abuse/federation/scripted-peer.ts'
+import { startScriptedPeer } from '../exchange/federation/scripted-peer.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { runInProcess, runPortreeve } from './command.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sanitizeForTerminal, table, width } from '../../src/cli/text.ts'
+import { sanitizeForTerminal, table, width } from '../../src/cli/terminal-text.ts'
 import { anyText } from '../any-text.ts'
 
 describe('text at a terminal', () => {

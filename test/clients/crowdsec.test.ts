@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { App } from '../../src/http/app.ts'
+import type { App } from '../../src/http/http-app.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { unpacked } from '../servers/debian-package.ts'
 import { openFleetNetwork, REPORTS_URL, type FleetNetwork } from '../servers/fleet-network.ts'

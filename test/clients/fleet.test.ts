@@ -1,4 +1,4 @@
-import type { App } from '../../src/http/app.ts'
+import type { App } from '../../src/http/http-app.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addAdministrator } from '../accounts/sessions.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'

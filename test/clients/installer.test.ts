@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { fail2banConfig, installerScript } from '../../src/abuse/installer/installer.ts'
+import { fail2banConfig, installerScript } from '../../src/fleet/installer/installer.ts'
 import { attack, JAILS, openFail2banMachine, startServer, until } from '../servers/fail2ban.ts'
 import type { Machine, Outcome } from '../servers/machine.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'

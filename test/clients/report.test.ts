@@ -191,7 +191,8 @@ describe('a report', () => {
       Array.from({ length: 40 }, (_, n) => report({ ip: `198.51.100.${n}` })),
     )
     expect(outcomes.every((outcome) => outcome.status === 0)).toBe(true)
-    expect(service.received).toHaveLength(40)
+    // A report whose response comes too late is sent again.
+    expect(new Set(service.received.map(({ body }) => body)).size).toBe(40)
     expect(most).toBeLessThanOrEqual(8)
   })
 })

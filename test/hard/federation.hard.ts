@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect as open, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { approvePeer } from '../../src/abuse/federation/peers/peers.ts'
+import { approvePeer } from '../../src/exchange/federation/peers/peers.ts'
 import { startInstance, type Instance } from '../deploy/instance.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'

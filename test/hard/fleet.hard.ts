@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { App } from '../../src/http/app.ts'
+import type { App } from '../../src/http/http-app.ts'
 import { attack, bansOf, openFail2banMachine, startServer } from '../servers/fail2ban.ts'
 import { blockedBy, openFleetNetwork, REPORTS_URL, type FleetNetwork } from '../servers/fleet-network.ts' // prettier-ignore
 import { openMachine, requirePackages, type Machine } from '../servers/machine.ts'

@@ -45,7 +45,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-type Started = { isReady: boolean; stop(): Promise<Outcome> }
+type Ended = Outcome & { signal: NodeJS.Signals | null }
+type Started = { isReady: boolean; stop(): Promise<Ended> }
 
 /** Starts the service; resolves when it is ready or has ended. */
 async function serve(env: Record<string, string>): Promise<Started> {
@@ -67,8 +68,8 @@ async function serve(env: Record<string, string>): Promise<Started> {
     isReady,
     async stop() {
       child.kill('SIGTERM')
-      const [code] = (await ended) as [number]
-      return { code, out, err }
+      const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]
+      return { code, signal, out, err }
     },
   }
 }
@@ -104,12 +105,17 @@ async function startTogether(settings: Record<string, string>): Promise<void> {
 
   const all = [...created, ...listed, ...ended, ...beside]
   expect(all.map(({ err }) => err).filter((err) => /^ {4}at /m.test(err))).toEqual([])
-  const failed = ended.filter(({ code }) => code !== 0).map(({ err }) => err)
-  const refusals = Array.from({ length: isEmbedded ? INSTANCES - 1 : 0 }, () =>
-    expect.stringMatching(/^Error: Another Portreeve is using .*\n$/),
+  const refusal = {
+    code: 1,
+    signal: null,
+    out: expect.any(String),
+    err: expect.stringMatching(/^Error: Another Portreeve is using .*\n$/),
+  }
+  // With their logs, so that a failure shows what an instance did.
+  expect(ended.filter((_, n) => !instances[n]?.isReady)).toEqual(
+    Array.from({ length: isEmbedded ? INSTANCES - 1 : 0 }, () => refusal),
   )
-  expect(failed).toEqual(refusals)
-  expect(instances.filter(({ isReady }) => isReady)).toHaveLength(INSTANCES - refusals.length)
+  expect(ended.filter(({ code }, n) => code !== 0 && instances[n]?.isReady)).toEqual([])
   expect(created.filter(({ code }) => code !== 0)).toEqual([])
   expect(accounts.trim().split('\n')).toHaveLength(COMMANDS)
   // In an empty folder there may be no database yet.

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { STOP_GRACE_MS } from '../../src/http/limits/server-limits.ts'
 import { closeWithin, listen } from '../../src/http/listen.ts'
-import { createServer as createApp, type App } from '../../src/http/server.ts'
+import { createServer as createApp, type App } from '../../src/http/http-server.ts'
 import { createLog } from '../../src/log.ts'
 
 let app: App

@@ -135,7 +135,7 @@ describe('the client’s address by Forwarded (RFC 7239)', () => {
       clientAddress(socket('10.0.0.1'), { forwarded: `${text}, for=10.0.0.2` }, trusted)
       clientAddress(socket('10.0.0.1'), { 'x-forwarded-for': `${text}, 10.0.0.2` }, trusted)
     }
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
 

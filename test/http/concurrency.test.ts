@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Caller } from '../../src/http/auth.ts'
 import { limitConcurrency } from '../../src/http/limits/concurrency.ts'
-import { createServer } from '../../src/http/server.ts'
+import { createServer } from '../../src/http/http-server.ts'
 import { createLog } from '../../src/log.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { insertProcess } from '../../src/delisting/store.ts'
+import { insertProcess } from '../../src/delisting/delistings.sql.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { aggregate, daysAgo } from '../dmarc/reports.ts'
 import { storeMigration } from '../migration/stored.ts'

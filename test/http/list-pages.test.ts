@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_SERVERS } from '../../src/abuse/fleet/limits.ts'
-import { listJournal } from '../../src/abuse/federation/journal/store.ts'
+import { MAX_SERVERS } from '../../src/fleet/limits.ts'
+import { listJournal } from '../../src/abuse/peer-evidence/evidence-journal.sql.ts'
 import { readEvents } from '../../src/net/http/event-stream.ts'
 import { BATCH_LIMITS } from '../../src/migration/batches/limits.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
@@ -232,6 +232,12 @@ const LISTS: List[] = [
     order: 'oldest',
   },
   {
+    path: '/api/v1/mail-tests',
+    table: 'mail_test',
+    row: { token: PADDED, share_token: 'null' },
+    order: 'newest',
+  },
+  {
     path: '/api/v1/shared-checks',
     table: 'shared_check',
     row: { token: `repeat('a', 20) || ${PADDED}`, expires_at: LATER },
@@ -431,6 +437,12 @@ const LISTS: List[] = [
 
 /** Lists that are not tested here, and why. */
 const OTHERS: Record<string, string> = {
+  '/api/webhook/endpoints/{id}/deliveries':
+    'by number, as requests: test/webhooks/forwarding.test.ts',
+  '/api/webhook/endpoints/{id}/deliveries/{deliveryId}': 'the newest 50 attempts, by number',
+  '/api/webhook/endpoints/{id}/destinations': 'up to 10',
+  '/api/webhook/endpoints/{id}/replays': 'the newest 20',
+  '/api/webhook/endpoints/{id}/rules': 'up to 20, in the order that their owner chose',
   '/api/auth/list-sessions': 'a few rows of the sign-in library, in no order',
   '/api/v1/abuse/check': 'public feeds, in the order of their catalogue',
   '/api/v1/abuse/export': 'a set of addresses with a version',
@@ -438,6 +450,7 @@ const OTHERS: Record<string, string> = {
   '/api/v1/abuse/fleet/events': 'a set of addresses as of a cursor',
   '/api/v1/abuse/fleet/list': 'a set of addresses as of a cursor',
   '/api/v1/abuse/report': 'a fixed catalogue',
+  '/api/v1/addresses/{ip}': 'up to 100 rows of each kind, which belong to one address',
   '/api/v1/alerts/channel-types': 'a fixed catalogue',
   '/api/v1/delisting/{id}': 'the steps of one delisting, by rank',
   '/api/v1/dmarc/domains/{id}/senders/daily': 'totals, by number of messages and name',
@@ -487,6 +500,7 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/account/reauthenticate': 'one state',
   '/api/v1/account/sign-in-methods': 'a few methods',
   '/api/v1/account/usage': 'totals',
+  '/api/v1/addresses/{ip}': 'one address, with up to 100 rows of each kind',
   '/api/v1/alerts/channel-types': 'a fixed catalogue',
   '/api/v1/alerts/incidents/{id}': 'one incident',
   '/api/v1/alerts/labels': 'up to 500 labels',
@@ -527,6 +541,8 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/imap/oauth/consents/{id}': 'one consent',
   '/api/v1/imap/oauth/providers': 'a fixed catalogue',
   '/api/v1/imap/proof-key': 'one key',
+  '/api/v1/mail-tests/{id}': 'up to 3 mails, with 88 findings each',
+  '/api/v1/mail-tests/{id}/events': 'events',
   '/api/v1/monitoring/hosts/{id}': 'one host',
   '/api/v1/monitoring/hosts/{id}/timeline': 'one host',
   '/api/v1/monitoring/lists': 'a fixed catalogue',
@@ -535,6 +551,7 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/service': 'one state',
   '/api/v1/service/health': 'a few findings',
   '/api/v1/shared-checks/{token}': 'one check',
+  '/api/v1/shared-mail-tests/{token}': 'up to 3 mails, with 88 findings each',
   '/api/v1/ssl-check': 'a check',
   '/api/v1/workspaces/{workspaceId}/export': 'a file, sent in parts',
   '/api/v2/blacklist': 'a list that is sent in parts',
@@ -545,6 +562,12 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/webhook/endpoints/{id}/requests/{requestId}': 'one request, with up to 1 MiB of its body',
   '/api/webhook/endpoints/{id}/requests/{requestId}/body': 'up to 1 MiB',
   '/api/webhook/endpoints/{id}/response-secret': 'one secret',
+  '/api/webhook/endpoints/{id}/deliveries/{deliveryId}': 'the newest 50 attempts, with 16 KiB each',
+  '/api/webhook/endpoints/{id}/destinations': 'up to 10 destinations',
+  '/api/webhook/endpoints/{id}/destinations/{destinationId}': 'one destination',
+  '/api/webhook/endpoints/{id}/replays': 'up to 20 replays',
+  '/api/webhook/endpoints/{id}/replays/{replayId}': 'one replay',
+  '/api/webhook/endpoints/{id}/rules': 'up to 20 rules, of 256 KiB in all',
   '/healthz': 'one state',
   '/openapi.json': 'a fixed text',
   '/readyz': 'one state',

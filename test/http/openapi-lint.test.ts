@@ -28,12 +28,16 @@ describe('openapi.json', () => {
   }, 60_000)
 })
 
+/** The ids of endpoints are UUIDs, which `by-name` is not. */
+const NOT_AMBIGUOUS =
+  /^no-ambiguous-paths: .* `\/api\/webhook\/endpoints\/by-name\/\{name\}` and `\/api\/webhook\/endpoints\/\{id\}\//
+
 async function lint(text: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'] })
   const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config })
-  return problems.map(
-    ({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`,
-  )
+  return problems
+    .map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)
+    .filter((problem) => !NOT_AMBIGUOUS.test(problem))
 }
 
 async function inspect(text: string): Promise<string[]> {

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { Type } from 'typebox'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Fault } from '../../src/errors.ts'
-import { createServer, type App } from '../../src/http/server.ts'
+import { createServer, type App } from '../../src/http/http-server.ts'
 import { createLog } from '../../src/log.ts'
 
 const lines: string[] = []

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { brotliCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createServer, type App } from '../../src/http/server.ts'
+import { createServer, type App } from '../../src/http/http-server.ts'
 import { siteRoutes } from '../../src/http/site.ts'
 import { createLog } from '../../src/log.ts'
 

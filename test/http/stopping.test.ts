@@ -4,7 +4,7 @@ import * as consume from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CLOSING_DRAIN_MS, STOP_GRACE_MS } from '../../src/http/limits/server-limits.ts'
 import { closeWithin, listen } from '../../src/http/listen.ts'
-import { createServer, type App } from '../../src/http/server.ts'
+import { createServer, type App } from '../../src/http/http-server.ts'
 import { createLog } from '../../src/log.ts'
 
 let app: App

@@ -49,20 +49,30 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/imap/owner-links/{id}': { id: 'select id from owner_link' },
   // For administrators of the installation: test/http/access.test.ts.
   '/api/v1/imap/oauth/clients/{provider}': null,
+  '/api/v1/mail-tests/{id}': { id: 'select id from mail_test' },
   '/api/v1/monitoring/hosts/{id}': { id: 'select id from monitored_host' },
   // The name of a blocklist, of which each workspace has its own choice.
   '/api/v1/monitoring/lists/{dnsbl}': null,
-  // The name of a service, of which each workspace has its own settings: test/abuse/relays.test.ts.
+  // The name of a service, of which each workspace has its own settings: test/exchange/relays.test.ts.
   '/api/v1/abuse/relays/{service}': null,
   '/api/v1/shared-checks/{token}': { token: 'select token from shared_check' },
   '/api/v1/tokens/{id}': { id: `select id from api_token where label = 'to revoke'` },
   '/api/webhook/endpoints/{id}': {
     id: 'select id from webhook_endpoint',
     requestId: 'select id from webhook_request',
+    ruleId: 'select id from webhook_rule',
+    destinationId: 'select id from webhook_destination',
+    deliveryId: 'select id from webhook_delivery',
+    replayId: 'select id from webhook_replay',
+    listenerId: 'select id from webhook_listener',
   },
+  // Creates the endpoint where the workspace has none of the name: test/webhooks/rules.test.ts.
+  '/api/webhook/endpoints/by-name/{name}': null,
   // Any domain can be checked; what is watched and its history belong to the workspace:
   // test/domains/watch.test.ts.
   '/api/v1/domains/{domain}': null,
+  // Any address can be read, with what the workspace knows of it: test/addresses/addresses.test.ts.
+  '/api/v1/addresses/{ip}': null,
   // Named by the path itself: 403 `not_a_member`, in test/http/access.test.ts.
   '/api/v1/workspaces/{workspaceId}': null,
   '/api/v1/workspaces/{id}': null,
@@ -104,8 +114,29 @@ const BODIES: Record<string, object> = {
   'PATCH /api/v1/alerts/channels/{id}': { label: 'taken over' },
   'POST /api/v1/alerts/incidents/{id}/snooze': { minutes: 60 },
   'PATCH /api/v1/alerts/rules/{id}': { name: 'taken over' },
+  'PATCH /api/v1/delisting/{id}': { cause: 'A password was stolen.', fix: 'It was changed.' },
   'PATCH /api/v1/dmarc/domains/{id}': { labels: ['taken-over'] },
   'PUT /api/webhook/endpoints/{id}/response-secret': { secret: 'taken over' },
+  'POST /api/webhook/endpoints/{id}/destinations': { url: 'https://example.com/taken' },
+  'POST /api/webhook/endpoints/{id}/destinations/{destinationId}/forward': {
+    requestId: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
+  },
+  'POST /api/webhook/endpoints/{id}/listeners': {},
+  'POST /api/webhook/endpoints/{id}/requests/{requestId}/answer': {
+    listener: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
+    status: 200,
+    headers: [],
+    bodyBase64: '',
+  },
+  'POST /api/webhook/endpoints/{id}/replays': {
+    destination: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
+    filter: {},
+  },
+  'POST /api/webhook/endpoints/{id}/rules': { answers: [{}] },
+  'PUT /api/webhook/endpoints/{id}/rules/order': { ids: [] },
+  'POST /api/webhook/endpoints/{id}/rules/preview': {
+    requestId: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
+  },
 }
 
 let portreeve: TestService
@@ -120,14 +151,21 @@ const values = new Map<string, string>()
 
 beforeAll(async () => {
   // No jobs, which would act on the rows.
-  portreeve = await startTestService({ ROLES: 'web', REQUEST_LIMITS: 'off' })
+  portreeve = await startTestService({
+    ROLES: 'web',
+    REQUEST_LIMITS: 'off',
+    WEBHOOK_FORWARDING: 'all',
+  })
   database = openDatabase(portreeve.databaseUrl)
   alice = await portreeve.addPerson('Alice')
   await post('/api/v1/abuse/tokens', { label: 'mine' })
   await post('/api/v1/abuse/fleet/keys', { label: 'mine' })
   await post('/api/v1/abuse/watched-networks', { cidr: '8.8.4.0/24' })
   const made = await post('/api/webhook/endpoints', { label: 'mine' })
-  const { endpoint } = (await made.json()) as { endpoint: { token: string } }
+  const { endpoint } = (await made.json()) as { endpoint: { id: string; token: string } }
+  await post(`/api/webhook/endpoints/${endpoint.id}/rules`, { answers: [{}] })
+  const url = 'https://example.com/x'
+  await post(`/api/webhook/endpoints/${endpoint.id}/destinations`, { url })
   await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'captured' })
   await post('/api/v1/monitoring/hosts', { host: '9.9.9.9' })
   await post('/api/v1/alerts/channels', { type: 'webhook', url: 'http://127.0.0.1/x' })

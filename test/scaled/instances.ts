@@ -1,4 +1,4 @@
-import type { App } from '../../src/http/server.ts'
+import type { App } from '../../src/http/http-server.ts'
 import { startInstance, type Instance } from '../deploy/instance.ts'
 import { startNginx } from '../deploy/nginx.ts'
 import { freePort } from '../free-port.ts'
@@ -22,10 +22,10 @@ const runner = import.meta as { env?: Record<string, string> }
 export const isScaled = runner.env?.['PORTREEVE_SCALED'] === '1'
 
 /** The roles of each instance, so that a request and its jobs run in different ones. */
-export const SPLIT = ['web', 'web,worker', 'web,worker,smtp']
+const SPLIT = ['web', 'web,worker', 'web,worker,smtp']
 
 /** Instances that only answer, beside a test that does the work itself. */
-export const ANSWERING = ['web', 'web', 'web']
+const ANSWERING = ['web', 'web', 'web']
 
 /**
  * Starts three processes with the same settings behind nginx.

@@ -3,7 +3,7 @@ import { checkAddress } from '../../src/diagnostics/blacklist.ts'
 import type { BlacklistItem, BlacklistResult } from '../../src/diagnostics/shapes.ts'
 import type { HostPort } from '../../src/setting-values.ts'
 import { createResolver, type ResolverOptions } from '../../src/net/dns.ts'
-import { readCatalogue } from '../../src/protocols/dnsbl/catalogue.ts'
+import { readCatalogue } from '../../src/protocols/dnsbl/blocklist-catalogue.ts'
 import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { startRbldnsd, startSlowServer, type Rbldnsd, type Zone } from './rbldnsd.ts'
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export type KeyKind = 'ec' | 'rsa2048' | 'rsa1024' | 'ed25519'
+type KeyKind = 'ec' | 'rsa2048' | 'rsa1024' | 'ed25519'
 /** PEM texts. */
 export type Certified = { key: string; cert: string }
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
 import { librariesOf, unpacked } from './debian-package.ts'
 import {
-  freePort,
   greets,
   handOver,
   serverFolder,

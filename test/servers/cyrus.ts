@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
 import { librariesOf, unpacked } from './debian-package.ts'
 import {
-  freePort,
   greets,
   handOver,
   serverFolder,

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
  * Servers and programs with what they need, by the name of the folder they are unpacked into. Debian allows
  * only one IMAP server to be installed: these never are.
  */
-export const PACKAGES = {
+const PACKAGES = {
   dovecot: ['dovecot-core', 'dovecot-imapd', 'liblua5.4-0', 'libexttextcat-2.0-0', 'libwrap0'],
   cyrus: [
     'cyrus-common',

@@ -5,7 +5,7 @@ import packet, { type Answer, type Question } from 'dns-packet'
 import { findAnswer, parseRecord, type Records } from './dns-records.ts'
 
 /** What is sent in place of the answer, or on the way to it. */
-export type Step =
+type Step =
   | 'answer'
   | 'silent'
   | 'SERVFAIL'
@@ -31,8 +31,8 @@ export type Step =
 /** One step or several in order, or by how often this question has been asked before. */
 export type Behaviour = Step | Step[] | ((asked: number) => Step | Step[])
 
-export type Transport = 'udp' | 'tcp'
-export type Asked = {
+type Transport = 'udp' | 'tcp'
+type Asked = {
   name: string
   type: string
   transport: Transport

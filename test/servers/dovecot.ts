@@ -6,15 +6,15 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
 import { librariesOf, unpacked } from './debian-package.ts'
 import {
   endDaemon,
   endWithProcess,
-  freePort,
-  freePorts,
   greets,
   handOver,
   localhostCertificate,
@@ -101,10 +101,12 @@ const SHARED_PORTS = 8
 const free: { daemon: DovecotDaemon; port: number }[] = []
 let starting: Promise<void> | undefined
 let taken = 0
+/** Files of users. */
+let written = 0
 
 /** Starts a shared Dovecot, which ends with this process. */
 async function startShared(): Promise<void> {
-  const ports = await freePorts(SHARED_PORTS)
+  const ports = await Promise.all(Array.from({ length: SHARED_PORTS }, freePort))
   const daemon = await startDaemonWith({ extra: REUSED_PROCESSES }, ports, true)
   for (const port of ports) free.push({ daemon, port })
 }
@@ -190,10 +192,11 @@ async function startDaemonWith(
     folder,
     addUser(port, name, password, home) {
       const from = home && `userdb_uid=${uid} userdb_gid=${gid} userdb_home=${home}`
-      writeFileSync(
-        file(`users/${port}/${name}`),
-        `${name}:{PLAIN}${password}::::::${from ?? ''}\n`,
-      )
+      const path = file(`users/${port}/${name}`)
+      writeFileSync(path, `${name}:{PLAIN}${password}::::::${from ?? ''}\n`)
+      // Dovecot compares sizes and whole seconds: it would keep the mailbox of an earlier test.
+      written += 1
+      utimesSync(path, written, written)
     },
     removeUsers(port) {
       const users = file(`users/${port}`)

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { once } from 'node:events'
-import { PUBLIC_FEEDS } from '../../src/abuse/public-feeds/catalogue.ts'
+import { PUBLIC_FEEDS } from '../../src/public-feeds/feed-catalogue.ts'
 
 /** A scripted provider of public feeds: no real one changes its feeds on demand. */
 export type FeedProvider = {

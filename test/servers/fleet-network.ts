@@ -9,7 +9,7 @@ import { openMachine, type Machine } from './machine.ts'
 
 /** The service’s address in the network, and that of the attackers’ machine. */
 export const SERVICE = '45.9.20.254'
-export const PORT = 8080
+const PORT = 8080
 /** The attackers’ machine in IPv6. */
 export const ATTACKER6 = '2a00:1450:9:1::1'
 export const REPORTS_URL = `http://${SERVICE}:${PORT}`

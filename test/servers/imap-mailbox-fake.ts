@@ -1,7 +1,7 @@
 import { startImapFake, type FakeCommand, type ImapFake, type Reply } from './imap-fake.ts'
 
 /** A message that the fake has: its source, and what FETCH tells about it. */
-export type FakeMessage = { uid: number; body: Buffer; flags: string; date: string }
+type FakeMessage = { uid: number; body: Buffer; flags: string; date: string }
 
 /**
  * What goes wrong, each time. Without `folder` or `uid`, at all of them; `text` selects messages of

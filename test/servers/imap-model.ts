@@ -28,7 +28,7 @@ export type Mischief = {
   events: { at: number; does: ModelEvent }[]
 }
 
-export type ModelEvent =
+type ModelEvent =
   /** Ends the connection before, or after the command was executed. */
   | 'hang-up'
   | 'hang-up-after'

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
-import { isRoot, unprivilegedUser, type User } from '../../src/store/embedded/user.ts'
+import { isRoot, unprivilegedUser, type User } from '../../src/store/embedded/database-user.ts'
 import { makeCertificate, type Certified } from './certificates.ts'
 
 /** A real IMAP server of its own in a temporary folder. */
@@ -106,21 +106,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // The process has ended already.
   }
-}
-
-export async function freePort(): Promise<number> {
-  const [port = 0] = await freePorts(1)
-  return port
-}
-
-/** Different ports that are free. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  for (const server of servers) server.close()
-  await Promise.all(servers.map((server) => once(server, 'close')))
-  return ports
 }
 
 /**

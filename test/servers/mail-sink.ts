@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server'
  * How the relay responds to a message: accepts it, rejects it temporarily or permanently, or
  * accepts it and disconnects or stays silent.
  */
-export type Behaviour = 'taking' | 'busy' | 'refusing' | 'hanging up' | 'silent'
+type Behaviour = 'taking' | 'busy' | 'refusing' | 'hanging up' | 'silent'
 
 export type Sink = {
   url: string

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { User } from '../../src/store/embedded/user.ts'
+import type { User } from '../../src/store/embedded/database-user.ts'
 import { librariesOf, unpacked } from './debian-package.ts'
 import type { NodeName } from './patroni.ts'
 import { DEBIAN_15 } from './postgres.ts'

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
+import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/database-user.ts'
 import { freePort } from '../free-port.ts'
 import { answers, DEBIAN_15, execute } from './postgres.ts'
 
-export type PostgresNode = {
+type PostgresNode = {
   port: number
   /** Of the superuser, to the database `postgres`. */
   url: string

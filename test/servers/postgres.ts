@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { findBinaries } from '../../src/store/embedded/binaries.ts'
-import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
+import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/database-user.ts'
 
 export type PostgresKind = 'embedded' | 'debian15'
 export type Postgres = {

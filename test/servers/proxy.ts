@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-export type Direction = 'toServer' | 'toClient'
+type Direction = 'toServer' | 'toClient'
 
 export type Proxy = {
   port: number

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packet from 'dns-packet'
+import { freePort } from '../free-port.ts'
 
 /**
  * How a zone answers. `parked`: an address outside 127.0.0.0/8 for everything; `expired`: SERVFAIL.
  */
-export type Behaviour =
+type Behaviour =
   | 'answering'
   | 'no-test-entry'
   | 'refusing'
@@ -71,7 +72,7 @@ export async function startRbldnsd(
   }
 
   for (const [zone, content] of Object.entries(zones)) write(zone, content)
-  const port = await freeUdpPort()
+  const port = await freePort()
   const datasets = Object.keys(zones).flatMap((zone) =>
     DATASETS.map((name) => `${zone}:${name}:${zone}.${name}`),
   )
@@ -182,14 +183,6 @@ async function lineWith(lines: ReturnType<typeof createInterface>, wanted: RegEx
     const end = () => reject(new Error(`rbldnsd ended: ${heard.slice(-5).join('\n')}`))
     lines.on('line', hear).on('close', end)
   })
-}
-
-async function freeUdpPort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  socket.close()
-  return port
 }
 
 export type SlowServer = { address: string; port: number; stop(): Promise<void> }

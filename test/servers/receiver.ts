@@ -6,13 +6,15 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 
 export type Received = {
   method: string
   path: string
   headers: IncomingHttpHeaders
   body: string
+  /** The body as it was sent. */
+  bytes: Buffer
 }
 
 /** What the receiver answers; without one it takes the request and stays silent. */
@@ -44,11 +46,13 @@ export async function startReceiver(first: Answer, onStep: OnStep = () => {}): P
   let answer = first
   const received: Received[] = []
   const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const bytes = await buffer(request)
     const one = {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers,
-      body: await text(request),
+      body: bytes.toString('utf8'),
+      bytes,
     }
     received.push(one)
     response.on('finish', () => onStep('answered', request.socket))

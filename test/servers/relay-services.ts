@@ -8,7 +8,7 @@ import {
 import { text } from 'node:stream/consumers'
 
 /** A request to a scripted AbuseIPDB or blocklist.de: the real ones must not get reports of tests. */
-export type RelayedRequest = {
+type RelayedRequest = {
   path: string
   headers: IncomingHttpHeaders
   form: Record<string, string>

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createResolver } from '../../src/net/dns.ts'
-import { startDns } from './dns.ts'
+import { freePort } from '../free-port.ts'
 import { startZoneServer } from './zone-server.ts'
 
 /**
  * How a zone is signed. `wrong-ds`: its parent has the DS record of another key. `no-ds`: signed,
  * but its parent has no DS record.
  */
-export type Signing = 'valid' | 'expired' | 'wrong-ds' | 'no-ds' | 'unsigned'
+type Signing = 'valid' | 'expired' | 'wrong-ds' | 'no-ds' | 'unsigned'
 
 /** The records of a zone, without SOA and NS; `@` is the zone itself. */
 export type SignedZone = { signing: Signing; records: string }
@@ -163,11 +163,4 @@ async function askUnboundHost(file: string, name: string, type: string) {
   ])
   if (stdout.includes('(BOGUS')) return 'bogus'
   return stdout.includes('(secure)') ? 'secure' : 'insecure'
-}
-
-/** Unbound wants the port for UDP and TCP. */
-async function freePort(): Promise<number> {
-  const probe = await startDns()
-  await probe.close()
-  return probe.port
 }

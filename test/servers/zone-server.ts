@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createResolver, dataOf } from '../../src/net/dns.ts'
 import type { HostPort } from '../../src/setting-values.ts'
-import { startDns } from './dns.ts'
+import { freePort } from '../free-port.ts'
 
 export type ZoneServer = {
   address: string
@@ -106,11 +106,4 @@ async function answering(nsd: ChildProcess, server: HostPort, zone: string): Pro
     await new Promise((done) => setTimeout(done, 20))
   }
   throw new Error(`nsd does not answer: ${said}`)
-}
-
-/** NSD wants the port for UDP and TCP. */
-async function freePort(): Promise<number> {
-  const probe = await startDns()
-  await probe.close()
-  return probe.port
 }

@@ -6,14 +6,14 @@ import { listAllBases, listSegments } from '../../store/archive/chain.ts'
 import type { ObjectStore } from '../../store/archive/object-store.ts'
 import { openObjectStore } from '../../store/archive/open-store.ts'
 import { restoreMoment } from '../../store/archive/restore-moment.ts'
-import { readStatus } from '../../store/archive/status.ts'
-import { runDrill, type Drill } from '../../store/archive/verify.ts'
+import { readStatus } from '../../store/archive/archive-status.ts'
+import { runDrill, type Drill } from '../../store/archive/verify-backup.ts'
 import { backUp, restore } from '../../store/backup.ts'
-import { findKeyProblemAt } from '../../store/secret-key.ts'
+import { checkKeyAt, type KeyCheck } from '../../store/secret-key.ts'
 import { UsageError } from '../command.ts'
-import { requireDatabase } from '../database.ts'
+import { requireDatabase } from '../database-access.ts'
 import { createCommandLog } from '../terminal-log.ts'
-import { paint } from '../text.ts'
+import { paint } from '../terminal-text.ts'
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
@@ -34,7 +34,7 @@ function openConfig(): Config {
 async function requireArchive({ BACKUP_ARCHIVE }: Config): Promise<ObjectStore> {
   if (BACKUP_ARCHIVE) return openObjectStore(BACKUP_ARCHIVE)
   const suggestion =
-    'set BACKUP_ARCHIVE in the settings of the service (/docs/guide/operations.html#back-up-continuously)'
+    'set BACKUP_ARCHIVE in the settings of the service (/docs/guide/backups.html#back-up-continuously)'
   throw new Fault('conflict', 'BACKUP_ARCHIVE is not set.', { suggestion })
 }
 
@@ -121,8 +121,13 @@ function textOf(drill: Drill): string {
   return [`${drill.archive}:`, ...good, ...bad].join('\n')
 }
 
-/** Ends the sentence about a restore, where the configured key is that of the database. */
-const KEY_FITS = 'Its secrets can be decrypted. Start the service.'
+/** Ends the sentence about a restore. */
+function describeKey({ problem, isTested }: KeyCheck): string {
+  if (problem !== null) return problem
+  return isTested
+    ? 'Its secrets can be decrypted. Start the service.'
+    : 'Start the service: the start checks whether the key decrypts its secrets.'
+}
 
 type RestoreOptions = { file: string | undefined; at: string | undefined; json: boolean }
 
@@ -130,13 +135,15 @@ export async function restoreBackup({ file, at, json }: RestoreOptions): Promise
   if ((file === undefined) === (at === undefined))
     throw new UsageError('Give either the FILE of a backup or --at TIME.')
   const config = openConfig()
-  let keyProblem: string | null = null
-  const inspect = async (url: string) => void (keyProblem = await findKeyProblemAt(url, config))
+  let key: KeyCheck = { problem: null, isTested: false }
+  const inspect = async (url: string) => void (key = await checkKeyAt(url, config))
   const options = { dataDir: config.DATA_DIR, log: createCommandLog(config), inspect }
   if (file !== undefined) {
     const takenAt = await restore({ ...options, file })
-    const sentence = `Restored the database of ${takenAt.toISOString()}. ${keyProblem ?? KEY_FITS}`
-    console.log(json ? JSON.stringify({ success: true, takenAt, keyProblem }) : sentence)
+    const sentence = `Restored the database of ${takenAt.toISOString()}. ${describeKey(key)}`
+    console.log(
+      json ? JSON.stringify({ success: true, takenAt, keyProblem: key.problem }) : sentence,
+    )
     return 0
   }
   const moment = momentOf(at ?? '')
@@ -150,9 +157,11 @@ export async function restoreBackup({ file, at, json }: RestoreOptions): Promise
   const warning =
     (isShort ? 'The archive ends before the requested moment. ' : '') +
     (gap === null ? '' : `WAL from ${gap} on is missing. `)
-  const sentence = `${warning}Restored the database; its last transaction is of ${until}. ${keyProblem ?? KEY_FITS}`
+  const sentence = `${warning}Restored the database; its last transaction is of ${until}. ${describeKey(key)}`
   console.log(
-    json ? JSON.stringify({ success: true, data: { ...restored, until, keyProblem } }) : sentence,
+    json
+      ? JSON.stringify({ success: true, data: { ...restored, until, keyProblem: key.problem } })
+      : sentence,
   )
   return 0
 }

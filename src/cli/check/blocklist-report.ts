@@ -1,6 +1,6 @@
 import type { BlacklistItem, BlacklistResult } from '../../diagnostics/shapes.ts'
-import type { Verdict } from '../../diagnostics/verdict.ts'
-import { sanitizeForTerminal, table } from '../text.ts'
+import type { Verdict } from '../../diagnostics/check-verdict.ts'
+import { sanitizeForTerminal, table } from '../terminal-text.ts'
 import { bad, doubtful, good, heading, quiet, warningLines } from './report-parts.ts'
 
 const STATES: Record<BlacklistItem['status'], string> = {

@@ -1,7 +1,7 @@
 import type { DnsResult, MailAuthResult, TlsResult } from '../../diagnostics/shapes.ts'
 import { daysUntil } from '../../diagnostics/tls/tls-warnings.ts'
-import type { Verdict } from '../../diagnostics/verdict.ts'
-import { field, sanitizeForTerminal, table } from '../text.ts'
+import type { Verdict } from '../../diagnostics/check-verdict.ts'
+import { field, sanitizeForTerminal, table } from '../terminal-text.ts'
 import { bad, doubtful, good, heading, quiet, warningLines } from './report-parts.ts'
 
 /** The records of a domain, grouped by type. */

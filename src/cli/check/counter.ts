@@ -1,5 +1,5 @@
 import type { BlacklistItem } from '../../diagnostics/shapes.ts'
-import { paint } from '../text.ts'
+import { paint } from '../terminal-text.ts'
 
 /** A line at a terminal that counts the answers of blocklists; nothing elsewhere. */
 export function createCounter(out: NodeJS.WriteStream, total: number) {

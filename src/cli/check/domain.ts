@@ -7,7 +7,7 @@ import type { DomainFix, DomainLine, DomainReport, LineState } from '../../domai
 import { Fault } from '../../errors.ts'
 import { createLog } from '../../log.ts'
 import { createDomainLists } from '../../protocols/dnsbl/domain-lists.ts'
-import { pad, paint, sanitizeForTerminal, width } from '../text.ts'
+import { pad, paint, sanitizeForTerminal, width } from '../terminal-text.ts'
 
 /** The exit code for a domain that could not be checked, or that is not one. */
 const NOT_CHECKED = 2

@@ -1,5 +1,5 @@
-import type { Verdict } from '../../diagnostics/verdict.ts'
-import { paint, sanitizeForTerminal } from '../text.ts'
+import type { Verdict } from '../../diagnostics/check-verdict.ts'
+import { paint, sanitizeForTerminal } from '../terminal-text.ts'
 
 export const good = (text: string) => paint('green', text)
 export const bad = (text: string) => paint(['bold', 'red'], text)

@@ -1,7 +1,7 @@
 import { readConfig } from '../../config.ts'
 import { checkAddress } from '../../diagnostics/blacklist.ts'
 import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
-import { dnsCheck } from '../../diagnostics/dns/dns.ts'
+import { dnsCheck } from '../../diagnostics/dns/dns-check.ts'
 import { mailAuthCheck } from '../../diagnostics/mail-auth/mail-auth.ts'
 import { runCheck } from '../../diagnostics/routes.ts'
 import { tlsCheck } from '../../diagnostics/tls/tls.ts'
@@ -11,7 +11,7 @@ import {
   mailAuthVerdict,
   tlsVerdict,
   type Verdict,
-} from '../../diagnostics/verdict.ts'
+} from '../../diagnostics/check-verdict.ts'
 import { createLog } from '../../log.ts'
 import type { StartTls } from '../../net/tls/starttls.ts'
 import { blocklistReport } from './blocklist-report.ts'

@@ -6,7 +6,7 @@ import { askService } from '../../net/http/event-stream.ts'
 import { SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
 import { apiTokenFrom, serverFrom, serviceUrl } from '../service-access.ts'
-import { paint, sanitizeForTerminal, table } from '../text.ts'
+import { paint, sanitizeForTerminal, table } from '../terminal-text.ts'
 
 type Cutover = Static<typeof CutoverShape>
 type ServiceFlags = { server?: string | undefined; 'api-token-file'?: string | undefined }

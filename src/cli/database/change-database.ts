@@ -8,7 +8,7 @@ import type { CarryPhase } from '../../store/embedded/carry-over.ts'
 import { reencryptAll } from '../../store/key-rotation.ts'
 import { acceptSecretKey, readSecretKey, secretKeyFile } from '../../store/secret-key.ts'
 import { UsageError } from '../command.ts'
-import { requireDatabase, withDatabase } from '../database.ts'
+import { requireDatabase, withDatabase } from '../database-access.ts'
 import { printResult } from '../print-result.ts'
 import { createCommandLog } from '../terminal-log.ts'
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { findReading } from '../../abuse/abuse-mails/bounces/store.ts'
+import { findReading } from '../../exchange/abuse-mails/bounces/bounces.sql.ts'
 import { currentInstallation, readConfig, requireSettings, type Config } from '../../config.ts'
 import { checkBackups } from '../../diagnostics/backups/check-backups.ts'
 import { createCheckServices, type CheckDeps } from '../../diagnostics/check-services.ts'
@@ -22,14 +22,14 @@ import { startConversation } from '../../net/tls/conversation.ts'
 import { checkTarget, openSocket, type Target } from '../../net/guard.ts'
 import { probeTls } from '../../net/tls/probe-tls.ts'
 import { openObjectStore } from '../../store/archive/open-store.ts'
-import { readStatus } from '../../store/archive/status.ts'
+import { readStatus } from '../../store/archive/archive-status.ts'
 import { databaseState, type Db } from '../../store/database.ts'
 import { databaseIn } from '../../store/embedded/upgrade.ts'
 import { listMissingFiles } from '../../data-files.ts'
 import { ENCRYPTED_COLUMNS } from '../../encrypted-columns.ts'
 import { findKeyProblem } from '../../store/secret-key.ts'
-import { withDatabase } from '../database.ts'
-import { sanitizeForTerminal, pad, paint } from '../text.ts'
+import { withDatabase } from '../database-access.ts'
+import { sanitizeForTerminal, pad, paint } from '../terminal-text.ts'
 import {
   checkBaseUrl,
   checkProxies,
@@ -159,7 +159,7 @@ async function backups(config: Config): Promise<Finding[]> {
     return [
       doubtful(
         'backups',
-        'No continuous backups. Set BACKUP_ARCHIVE to a folder on another disk or a bucket: /docs/guide/operations.html#back-up-continuously',
+        'No continuous backups. Set BACKUP_ARCHIVE to a folder on another disk or a bucket: /docs/guide/backups.html#back-up-continuously',
       ),
     ]
   try {

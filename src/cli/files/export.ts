@@ -1,6 +1,6 @@
-import { EXPORT_FORMATS } from '../../migration/files/formats/export-formats.ts'
+import { EXPORT_FORMATS } from '../../migration/files/formats/mail-export-formats.ts'
 import { defineCommand } from '../command.ts'
-import { MIGRATE_FLAGS } from '../migrate/flags.ts'
+import { MIGRATE_FLAGS } from '../migrate/migrate-flags.ts'
 
 export const exportCommand = defineCommand({
   name: 'export',

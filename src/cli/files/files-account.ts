@@ -1,4 +1,4 @@
-import type { SignIn } from '../../net/imap/connection/sign-in.ts'
+import type { SignIn } from '../../net/imap/connection/imap-sign-in.ts'
 
 /** Names files in place of an account, for the journal. No connection is made to it. */
 export function filesAccount(roots: readonly string[]): SignIn {

@@ -14,7 +14,7 @@ import {
   type SourceFolder,
   type SourceThread,
 } from '../../migration/files/thread/source-thread.ts'
-import type { AdministratorMethod } from '../../net/imap/connection/sign-in.ts'
+import type { AdministratorMethod } from '../../net/imap/connection/imap-sign-in.ts'
 import { UsageError } from '../command.ts'
 import { journalPath, stateFolder } from '../migrate/journal-path.ts'
 import { accountOfSide } from '../migrate/migrate-accounts.ts'
@@ -22,7 +22,7 @@ import { report, tableOf } from '../migrate/migrate-report.ts'
 import { countText, createBars } from '../migrate/progress-bars.ts'
 import { folderMapOf, stopOnSignal } from '../migrate/run-migration.ts'
 import { createCommandLog } from '../terminal-log.ts'
-import { paint, sanitizeForTerminal } from '../text.ts'
+import { paint, sanitizeForTerminal } from '../terminal-text.ts'
 import { filesAccount } from './files-account.ts'
 
 export type ImportFlags = {

@@ -1,5 +1,5 @@
 import type { Folder } from '../../net/imap/folders/list-folders.ts'
-import type { MigrateOptions } from '../../migration/engine/options.ts'
+import type { MigrateOptions } from '../../migration/engine/migration-options.ts'
 import { DAY_SECONDS } from '../../time.ts'
 import { UsageError } from '../command.ts'
 import type { Arguments } from './parse-arguments.ts'

@@ -1,5 +1,5 @@
 import { defineCommand, type Flag } from '../command.ts'
-import { OPTION_GROUPS, OPTIONS, type Option } from './options.ts'
+import { OPTION_GROUPS, OPTIONS, type Option } from './imapsync-options.ts'
 
 const namesOf = (options: Readonly<Record<string, Option>>) =>
   Object.keys(options)

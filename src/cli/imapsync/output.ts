@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { MessageCopy } from '../../migration/engine/context.ts'
 import type { MigrationProgress } from '../../migration/engine/progress/progress.ts'
-import { sanitizeForTerminal } from '../text.ts'
+import { sanitizeForTerminal } from '../terminal-text.ts'
 import type { Arguments } from './parse-arguments.ts'
 import { EXIT_VALUES, type Exit } from './exit-values.ts'
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../command.ts'
-import { OPTIONS, type Option } from './options.ts'
+import { OPTIONS, type Option } from './imapsync-options.ts'
 
 /** The options of a command line. */
 export type Arguments = {

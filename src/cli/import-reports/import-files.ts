@@ -9,10 +9,10 @@ import { MAX_DELIVERY_BYTES } from '../../dmarc/limits.ts'
 import { isMbox, splitMbox } from '../../protocols/mail/mbox.ts'
 import type { DB } from '../../store/tables.ts'
 import { UsageError } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { withDatabase } from '../database-access.ts'
 import { bar, countText, timeText } from '../migrate/progress-bars.ts'
 import { printResult } from '../print-result.ts'
-import { sanitizeForTerminal, table } from '../text.ts'
+import { sanitizeForTerminal, table } from '../terminal-text.ts'
 
 /**
  * Imports files and folders, and prints how many reports were stored.

@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault, messageOf } from '../../errors.ts'
 import { askService, followEvents, type ServerEvent } from '../../net/http/event-stream.ts'
-import { forward } from '../../net/http/forward.ts'
-import type { presentRequest } from '../../webhooks/present.ts'
+import {
+  forward,
+  forwardAndRead,
+  type ForwardedRequest,
+  type ForwardedResponse,
+} from '../../net/http/forward.ts'
+import { isName, isToken } from '../../webhooks/endpoints/endpoint-name.ts'
+import type { presentRequest } from '../../webhooks/present-request.ts'
 import { UsageError } from '../command.ts'
 import { apiTokenFrom, serverFrom, serviceUrl, urlOf } from '../service-access.ts'
-import { sanitizeForTerminal, paint } from '../text.ts'
-import type { ListenFlags } from './flags.ts'
+import { sanitizeForTerminal, paint } from '../terminal-text.ts'
+import { DEFAULT_HOLD_SECONDS, MAX_ANSWER_BYTES, MAX_HOLD_SECONDS } from '../../webhooks/limits.ts'
+import { startAnswering, type Answering } from './answering.ts'
+import type { ListenFlags } from './listen-flags.ts'
 
 /** Delays before reconnecting: the first, and the longest. */
 const BACKOFF_MS = { first: 500, max: 15_000 }
@@ -15,7 +23,17 @@ const BACKOFF_MS = { first: 500, max: 15_000 }
 const RESPONSE_TIMEOUT_MS = 30_000
 
 type Captured = ReturnType<typeof presentRequest>
-type Listening = { events: URL; to: URL; apiToken: string; json: boolean }
+type Listening = {
+  events: URL
+  to: URL
+  apiToken: string
+  json: boolean
+  /** Null where the senders have the response of the endpoint already. */
+  answering: Answering | null
+}
+
+/** Requests that are answered at once: their senders do not wait for one another. */
+const MAX_ANSWERED = 10
 
 /**
  * Forwards the captured requests of a webhook endpoint until SIGINT, SIGTERM or SIGHUP.
@@ -26,11 +44,12 @@ export async function forwardRequests(
   flags: ListenFlags,
   json: boolean,
 ): Promise<number> {
-  if (!/^[A-Za-z0-9]{10}$/.test(token))
+  if (!isToken(token) && !isName(token))
     throw new UsageError(
-      `${token} is not the token of a webhook endpoint: it has 10 letters and digits.`,
+      `${token} is neither the token of a webhook endpoint, which has 10 letters and digits, nor its name.`,
     )
   const to = urlOf(flags.to, '--to')
+  const holdSeconds = holdOf(flags)
   const server = serverFrom(flags.server)
   const apiToken = await apiTokenFrom(flags['api-token-file'])
   const stopping = new AbortController()
@@ -38,8 +57,25 @@ export async function forwardRequests(
     process.once(name, () => stopping.abort())
   const id = await findEndpoint(server, token, apiToken, stopping.signal)
   const events = serviceUrl(server, `/api/webhook/endpoints/${id}/events`)
+  const answering = flags.answer
+    ? await startAnswering({ server, endpointId: id, apiToken, holdSeconds }, stopping.signal)
+    : null
   if (!json) console.error(`Forwarding ${token} to ${to.href}. Press Ctrl-C to stop.`)
-  return listen({ events, to, apiToken, json }, flags.all ? '0' : null, stopping.signal)
+  const listening = { events, to, apiToken, json, answering }
+  try {
+    return await listen(listening, flags.all ? '0' : null, stopping.signal)
+  } finally {
+    await answering?.end()
+  }
+}
+
+/** @throws UsageError */
+function holdOf({ hold, answer }: ListenFlags): number {
+  if (hold === undefined) return DEFAULT_HOLD_SECONDS
+  const seconds = Number(hold)
+  if (!answer) throw new UsageError('--hold requires --answer.')
+  if (seconds >= 1 && seconds <= MAX_HOLD_SECONDS) return seconds
+  throw new UsageError(`--hold must be a number from 1 to ${MAX_HOLD_SECONDS}.`)
 }
 
 async function findEndpoint(
@@ -48,13 +84,13 @@ async function findEndpoint(
   apiToken: string,
   signal: AbortSignal,
 ): Promise<string> {
-  type Answer = { endpoints: { id: string; token: string }[] }
+  type Answer = { endpoints: { id: string; token: string; name: string | null }[] }
   const { endpoints } = await askService<Answer>(
     serviceUrl(server, '/api/webhook/endpoints'),
     apiToken,
     signal,
   )
-  const endpoint = endpoints.find((one) => one.token === token)
+  const endpoint = endpoints.find((one) => one.token === token || one.name === token)
   if (!endpoint)
     throw new Fault(
       'not_found',
@@ -71,6 +107,7 @@ async function listen(
 ): Promise<number> {
   let after = from
   let wait = BACKOFF_MS.first
+  const answered = new Set<Promise<void>>()
   while (!signal.aborted) {
     try {
       for await (const event of followEvents(
@@ -80,7 +117,12 @@ async function listen(
       )) {
         wait = BACKOFF_MS.first
         if (event.name === 'deleted') return 1
-        await handleEvent(event, listening, signal)
+        const handled = handleEvent(event, listening, signal)
+        if (listening.answering) {
+          const task: Promise<void> = handled.finally(() => answered.delete(task))
+          answered.add(task)
+          if (answered.size >= MAX_ANSWERED) await Promise.race(answered)
+        } else await handled
         after = event.id
       }
     } catch (error) {
@@ -95,7 +137,7 @@ async function listen(
 
 async function handleEvent(
   { name, data }: ServerEvent,
-  { to, json }: Listening,
+  { to, json, answering }: Listening,
   signal: AbortSignal,
 ): Promise<void> {
   if (name === 'skipped')
@@ -105,7 +147,11 @@ async function handleEvent(
   if (name !== 'request') return
   const request = JSON.parse(data) as Captured
   const begun = performance.now()
-  const outcome = refusalOf(request) ?? (await send(to, request, signal))
+  const outcome =
+    refusalOf(request) ??
+    (answering && isFresh(request, answering)
+      ? await sendAndAnswer(to, request, answering, signal)
+      : await send(to, request, signal))
   const ms = Math.round(performance.now() - begun)
   const { id, method, path, query } = request
   if (json) {
@@ -127,21 +173,50 @@ function refusalOf({ rejected, aborted, truncated }: Captured): { error: string 
   return null
 }
 
-async function send(
+/** Whether the sender of a request may still wait. */
+function isFresh({ receivedAt }: Captured, { holdSeconds }: Answering): boolean {
+  return Date.now() - new Date(receivedAt).getTime() < holdSeconds * 1000
+}
+
+type Outcome = { status: number } | { error: string }
+
+/** The truth, unlike a success: the sender sends again. */
+function localFailure(error: string): ForwardedResponse {
+  const body = Buffer.from(JSON.stringify({ error }))
+  return { status: 502, headers: [['Content-Type', 'application/json']], body }
+}
+
+async function sendAndAnswer(
   to: URL,
   request: Captured,
+  answering: Answering,
   signal: AbortSignal,
-): Promise<{ status: number } | { error: string }> {
+): Promise<Outcome> {
+  // Longer than the sender waits: a late answer is shown on the request.
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(RESPONSE_TIMEOUT_MS)])
+  let error: string | null = null
+  const response = await forwardAndRead(to, forwardedOf(request), deadline, MAX_ANSWER_BYTES).catch(
+    (fault: unknown) => {
+      error = `${to.host} did not answer: ${messageOf(fault)}`
+      return localFailure(error)
+    },
+  )
+  const problem = await answering.answer(request.id, response)
+  if (error !== null) return { error }
+  if (problem === null) return { status: response.status }
+  return { error: `answered ${response.status}, but not to the sender: ${problem}` }
+}
+
+function forwardedOf(request: Captured): ForwardedRequest {
   const { method, headers, path, query } = request
   const body = Buffer.from(request.body, request.bodyEncoding)
+  return { method, path: path + (query && `?${query}`), headers, body }
+}
+
+async function send(to: URL, request: Captured, signal: AbortSignal): Promise<Outcome> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(RESPONSE_TIMEOUT_MS)])
   try {
-    const status = await forward(
-      to,
-      { method, path: path + (query && `?${query}`), headers, body },
-      deadline,
-    )
-    return { status }
+    return { status: await forward(to, forwardedOf(request), deadline) }
   } catch (error) {
     return { error: `${to.host} did not answer: ${messageOf(error)}` }
   }

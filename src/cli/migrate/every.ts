@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HeldFolder, SyncChanges } from '../../migration/engine/sync/pass.ts'
-import type { MigrateOptions } from '../../migration/engine/options.ts'
+import type { MigrateOptions } from '../../migration/engine/migration-options.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
-import { sanitizeForTerminal } from '../text.ts'
+import { sanitizeForTerminal } from '../terminal-text.ts'
 import { countText } from './progress-bars.ts'
-import type { MigrateFlags } from './flags.ts'
+import type { MigrateFlags } from './migrate-flags.ts'
 
 const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }
 const MIN_MS = 5 * SECOND_MS

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readConfig } from '../../config.ts'
-import type { MigrateOptions } from '../../migration/engine/options.ts'
-import type { SignIn } from '../../net/imap/connection/sign-in.ts'
+import type { MigrateOptions } from '../../migration/engine/migration-options.ts'
+import type { SignIn } from '../../net/imap/connection/imap-sign-in.ts'
 
 /**
  * Folder for the state of migrations: in DATA_DIR, or in the working folder for a user who may not

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
-import { resolveAccount } from '../../migration/accounts.ts'
+import { resolveAccount } from '../../migration/mailbox-accounts.ts'
 import type { MailProvider, ProviderId } from '../../mail-credentials/providers.ts'
 import { createResolver } from '../../net/dns.ts'
 import type { MigrationAccount } from '../../migration/engine/connections/fresh-sign-in.ts'
@@ -8,7 +8,7 @@ import type {
   Administrator,
   AdministratorMethod,
   SignIn,
-} from '../../net/imap/connection/sign-in.ts'
+} from '../../net/imap/connection/imap-sign-in.ts'
 import { UsageError } from '../command.ts'
 import {
   hasAdministrator,
@@ -16,7 +16,7 @@ import {
   type AdministratorFlags,
 } from './administrator-sign-in.ts'
 import { askSecret } from '../prompt.ts'
-import type { MigrateFlags } from './flags.ts'
+import type { MigrateFlags } from './migrate-flags.ts'
 import { requireProvider, signInAtProvider } from './provider-sign-in.ts'
 
 export type Accounts = { source: MigrationAccount; destination: MigrationAccount }

@@ -4,7 +4,7 @@ import type { LeftOut } from '../../migration/files/formats/found-message.ts'
 import { sizeText } from '../../migration/engine/plan/size-text.ts'
 import type { SizedFolder } from '../../migration/folder-sizes.ts'
 import { countText, timeText } from './progress-bars.ts'
-import { sanitizeForTerminal, paint, table } from '../text.ts'
+import { sanitizeForTerminal, paint, table } from '../terminal-text.ts'
 
 /**
  * The outcome with all failures. `isDry`: a dry run. `leftOut`: what an import did not read; where it

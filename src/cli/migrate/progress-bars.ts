@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { MigrationProgress } from '../../migration/engine/progress/progress.ts'
 import { sizeText } from '../../migration/engine/plan/size-text.ts'
-import { sanitizeForTerminal, pad, paint, width } from '../text.ts'
+import { sanitizeForTerminal, pad, paint, width } from '../terminal-text.ts'
 import { HOUR_SECONDS } from '../../time.ts'
 
 /** Progress belongs to standard error. */

@@ -1,12 +1,12 @@
-import { createFederation, type Federation } from '../../abuse/federation/federation.ts'
-import { addPeer, approvePeer, endPeer, readPeers } from '../../abuse/federation/peers/peers.ts'
+import { createFederation, type Federation } from '../../exchange/federation/federation.ts'
+import { addPeer, approvePeer, endPeer, readPeers } from '../../exchange/federation/peers/peers.ts'
 import { createResolver } from '../../net/dns.ts'
 import { openSecretKey } from '../../store/secret-key.ts'
 import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { withDatabase } from '../database-access.ts'
 import { printResult } from '../print-result.ts'
-import { table } from '../text.ts'
+import { table } from '../terminal-text.ts'
 
 type Result = { data: unknown; text: string }
 type Verb = {

@@ -11,6 +11,7 @@ export async function startAllProcesses(
   log: Logger,
   { isJson }: { isJson: boolean },
 ): Promise<RunningService> {
+  if (config.DEMO) return (await import('../../demo/demo.ts')).startDemo(config, log)
   if (config.PROCESSES === 1) return startService(config, log)
   const { startWebProcesses } = await import('./web-processes.ts')
   const numbered = log.child({ process: 1 })

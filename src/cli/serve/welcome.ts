@@ -1,5 +1,5 @@
 import type { RunningService } from '../../app.ts'
-import { paint } from '../text.ts'
+import { paint } from '../terminal-text.ts'
 
 /** Time without log lines after which the block is printed again. */
 const QUIET_MS = 500

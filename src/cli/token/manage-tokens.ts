@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import { requireAccount, requireFirstWorkspace } from '../../accounts/accounts.ts'
-import { insertAuditEntries } from '../../accounts/audit/store.ts'
-import { listTokens, type ListedToken } from '../../accounts/tokens/store.ts'
-import { issueToken, revokeToken } from '../../accounts/tokens/tokens.ts'
+import { insertAuditEntries } from '../../accounts/audit/audit-log.sql.ts'
+import { listTokens, type ListedToken } from '../../accounts/tokens/api-tokens.sql.ts'
+import { issueToken, revokeToken } from '../../accounts/tokens/api-tokens.ts'
 import { Fault } from '../../errors.ts'
 import type { Scope } from '../../http/access.ts'
 import type { DB } from '../../store/tables.ts'
 import { UsageError } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { withDatabase } from '../database-access.ts'
 import { printResult } from '../print-result.ts'
 
 type OwnerFlags = { email: string; workspace: string | undefined }

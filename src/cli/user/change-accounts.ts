@@ -10,19 +10,19 @@ import {
   setPassword,
   setPlan,
 } from '../../accounts/accounts.ts'
-import { insertAuditEntries } from '../../accounts/audit/store.ts'
-import { linkSubject } from '../../accounts/oidc/sign-in.ts'
+import { insertAuditEntries } from '../../accounts/audit/audit-log.sql.ts'
+import { linkSubject } from '../../accounts/oidc/oidc-sign-in.ts'
 import { createResetLinkFor } from '../../accounts/recovery/password-reset.ts'
-import { hasAccounts, listAccounts, type AccountRow } from '../../accounts/store.ts'
+import { hasAccounts, listAccounts, type AccountRow } from '../../accounts/accounts.sql.ts'
 import type { Config, Plan } from '../../config.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import { openSecretKey } from '../../store/secret-key.ts'
 import type { DB } from '../../store/tables.ts'
 import { UsageError } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { withDatabase } from '../database-access.ts'
 import { printResult } from '../print-result.ts'
 import { askLine, askSecret, askUntilValid, askYesNo } from '../prompt.ts'
-import { table } from '../text.ts'
+import { table } from '../terminal-text.ts'
 
 export type NewUser = {
   email: string | undefined

@@ -1,15 +1,20 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Fault, messageOf } from '../../errors.ts'
 import { findContradiction } from '../../migration/proof/check-document.ts'
-import type { ProofDocument, ProofTotals, Reason } from '../../migration/proof/document.ts'
+import type { ProofDocument, ProofTotals, Reason } from '../../migration/proof/proof-document.ts'
 import { PROOF_LIMITS } from '../../migration/proof/limits.ts'
-import { LEVEL_TEXTS, reasonText, VERDICT_TEXTS } from '../../migration/proof/messages.ts'
+import {
+  LEVEL_TEXTS,
+  reasonText,
+  describeVerdict,
+  isEmptyProof,
+} from '../../migration/proof/messages.ts'
 import { isSameKey, verifyFile, type VerifiedFile } from '../../migration/proof/signed-file.ts'
 import { askService } from '../../net/http/event-stream.ts'
 import { SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
 import { serviceUrl, urlOf } from '../service-access.ts'
-import { paint, sanitizeForTerminal, table } from '../text.ts'
+import { paint, sanitizeForTerminal, table } from '../terminal-text.ts'
 
 const SERVER_TIMEOUT_MS = 15 * SECOND_MS
 
@@ -111,8 +116,12 @@ function print(verified: VerifiedFile, isKnown: boolean, json: boolean): void {
   console.log(
     table([['Key', fingerprint], ['Document', `SHA-256 ${digest}`], ...factsOf(document)]),
   )
-  const tone = document.verdict === 'incomplete' ? 'red' : 'green'
-  console.log(paint(tone, VERDICT_TEXTS[document.verdict]))
+  console.log(paint(toneOf(document), describeVerdict(document)))
+}
+
+function toneOf({ verdict, totals }: ProofDocument): 'red' | 'yellow' | 'green' {
+  if (verdict === 'incomplete') return 'red'
+  return isEmptyProof(totals) ? 'yellow' : 'green'
 }
 
 function factsOf(document: ProofDocument): string[][] {

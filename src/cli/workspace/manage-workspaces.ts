@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import { requireAccount } from '../../accounts/accounts.ts'
 import { createInvitation } from '../../accounts/workspaces/invitations/invitations.ts'
 import { addMember, changeRole, removeMember } from '../../accounts/workspaces/members/members.ts'
-import { listMembers } from '../../accounts/workspaces/members/store.ts'
-import { listInstalledWorkspaces } from '../../accounts/workspaces/store.ts'
+import { listMembers } from '../../accounts/workspaces/members/members.sql.ts'
+import { listInstalledWorkspaces } from '../../accounts/workspaces/workspaces.sql.ts'
 import {
   createWorkspaceFor,
   deleteWorkspace,
@@ -18,9 +18,9 @@ import { ROLES, type Role } from '../../http/access.ts'
 import type { DB } from '../../store/tables.ts'
 import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { withDatabase } from '../database-access.ts'
 import { printResult } from '../print-result.ts'
-import { sanitizeForTerminal, table } from '../text.ts'
+import { sanitizeForTerminal, table } from '../terminal-text.ts'
 
 type Result = { data: unknown; text: string }
 type Verb = {

@@ -9,7 +9,7 @@ import type { Notifications } from '../../store/notifications.ts'
 import type { Caller } from '../auth.ts'
 
 /** A subscriber to the changes of a workspace and of an account. */
-export type ChangeListener = {
+type ChangeListener = {
   caller: Pick<Caller, 'accountId' | 'workspaceId' | 'admin'>
   onChange(change: Change): void
   /** Called when changes may have been missed. */
@@ -29,7 +29,7 @@ export type ChangeHub = {
  * Changes this recent are replayed to a new listener: they may fall between its first request and
  * its first event.
  */
-export const REPLAY_MS = 5_000
+const REPLAY_MS = 5_000
 /** Changes kept for the replay. After more of them, a new listener gets `missed` instead. */
 const MAX_REPLAYED_CHANGES = 1_000
 

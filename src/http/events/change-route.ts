@@ -2,10 +2,10 @@ import type { Notifications } from '../../store/notifications.ts'
 import { callerOf, type Caller, type Reauthenticate } from '../auth.ts'
 import { createChangeHub } from './change-hub.ts'
 import { openChangeStream } from './change-stream.ts'
-import { startEventStream } from './event-streams.ts'
+import { untilEnded, type EventWriter } from './event-writer.ts'
 import { ACCOUNT_LIMITS } from '../limits/request-limits.ts'
-import { failures } from '../schema.ts'
-import type { App } from '../server.ts'
+import { failures } from '../http-schema.ts'
+import type { App } from '../http-server.ts'
 import { Changed } from '../shapes.ts'
 
 /** `/api/v1/events`: streams the changes of a workspace, for dashboards and other clients. */
@@ -17,10 +17,10 @@ export function changeRoute(
   }: { reauthenticate: Reauthenticate; notifications: Notifications },
 ): void {
   const hub = createChangeHub(notifications)
-  const open = new Map<string, Set<() => void>>()
+  const open = new Set<EventWriter>()
   app.addHook('preClose', async () => {
     hub.close()
-    for (const streams of open.values()) for (const end of streams) end()
+    open.forEach((writer) => writer.end())
   })
 
   app.get(
@@ -45,17 +45,14 @@ export function changeRoute(
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const streams = open.get(caller.workspaceId) ?? new Set()
-      open.set(caller.workspaceId, streams)
-      const { raw } = startEventStream(reply)
-      const stream = openChangeStream(raw, () => isSame(caller, reauthenticate(request)))
-      const unsubscribe = hub.add({ caller, ...stream })
-      streams.add(stream.end)
-      await new Promise((resolve) => raw.once('close', resolve))
+      const { writer, ...listener } = openChangeStream(reply, () =>
+        isSame(caller, reauthenticate(request)),
+      )
+      const unsubscribe = hub.add({ caller, ...listener })
+      open.add(writer)
+      await untilEnded(writer)
       unsubscribe()
-      stream.end()
-      streams.delete(stream.end)
-      if (streams.size === 0) open.delete(caller.workspaceId)
+      open.delete(writer)
     },
   )
 }

@@ -1,20 +1,20 @@
-import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import type { Change, ChangeTopic } from '../../store/changes.ts'
-import { HEARTBEAT_MS } from './event-streams.ts'
+import { openEventWriter, type EventWriter, type ServerSentEvent } from './event-writer.ts'
 
 /** Minimum time between two writes. Changes in between are combined. */
-export const MIN_WRITE_INTERVAL_MS = 250
+const MIN_WRITE_INTERVAL_MS = 250
 
 /**
  * Objects of one module that are named in an interval. With more, an event with the id `null`
  * stands for all.
  */
-export const MAX_NAMED_IDS = 10
+const MAX_NAMED_IDS = 10
 
 export type ChangeStream = {
   onChange: (change: Change) => void
   onMissed: () => void
-  end: () => void
+  writer: EventWriter
 }
 
 /**
@@ -22,7 +22,7 @@ export type ChangeStream = {
  * @param hasAccess called regularly and when the account or the workspace changed; false ends the stream
  */
 export function openChangeStream(
-  raw: ServerResponse,
+  reply: FastifyReply,
   hasAccess: () => Promise<boolean>,
 ): ChangeStream {
   let pending = new Map<ChangeTopic, Set<string> | null>()
@@ -32,7 +32,7 @@ export function openChangeStream(
   let writtenAt = -Infinity
 
   function scheduleWrite(): void {
-    if (!raw.writableEnded)
+    if (!writer.ended.aborted)
       timer ??= setTimeout(
         () => void write(),
         Math.max(0, writtenAt + MIN_WRITE_INTERVAL_MS - performance.now()),
@@ -41,35 +41,24 @@ export function openChangeStream(
 
   async function write(): Promise<void> {
     // A slow client gets the next events when it has read the previous ones.
-    if (raw.writableNeedDrain)
-      await new Promise((resolve) => raw.once('drain', resolve).once('close', resolve))
+    await writer.caughtUp()
     while (mustCheckAccess) {
       mustCheckAccess = false
-      if (!(await hasAccess())) return end()
+      if (!(await hasAccess())) return writer.end()
     }
     timer = undefined
-    if (raw.writableEnded) return
     writtenAt = performance.now()
-    const text = hasMissed ? 'event: missed\ndata: {}\n\n' : [...eventsOf(pending)].join('')
+    if (hasMissed) writer.send({ name: 'missed', data: {} })
+    else for (const event of eventsOf(pending)) writer.send(event)
     hasMissed = false
     pending = new Map()
-    if (text !== '') raw.write(text)
   }
 
-  function sendHeartbeat(): void {
-    if (!raw.writableNeedDrain) raw.write(':\n\n')
+  const writer = openEventWriter(reply, () => {
     mustCheckAccess = true
     scheduleWrite()
-  }
-
-  function end(): void {
-    clearInterval(heartbeat)
-    clearTimeout(timer)
-    raw.end()
-  }
-
-  const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MS)
-  raw.write('retry: 2000\n\n')
+  })
+  writer.ended.addEventListener('abort', () => clearTimeout(timer))
   return {
     onChange({ room, id }) {
       if (room === 'account' || room === 'workspace') mustCheckAccess = true
@@ -81,7 +70,7 @@ export function openChangeStream(
       mustCheckAccess = true
       scheduleWrite()
     },
-    end,
+    writer,
   }
 }
 
@@ -92,9 +81,7 @@ function addId(before: Set<string> | null | undefined, id: string | null): Set<s
   return ids.size > MAX_NAMED_IDS ? null : ids
 }
 
-function* eventsOf(changes: Map<ChangeTopic, Set<string> | null>): Generator<string> {
-  for (const [room, ids] of changes) {
-    for (const id of ids ?? [null])
-      yield `event: changed\ndata: ${JSON.stringify({ room, id })}\n\n`
-  }
+function* eventsOf(changes: Map<ChangeTopic, Set<string> | null>): Generator<ServerSentEvent> {
+  for (const [room, ids] of changes)
+    for (const id of ids ?? [null]) yield { name: 'changed', data: { room, id } }
 }

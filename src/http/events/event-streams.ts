@@ -1,7 +1,11 @@
-import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Logger } from '../../log.ts'
+import {
+  openEventWriter,
+  untilEnded,
+  type EventWriter,
+  type ServerSentEvent,
+} from './event-writer.ts'
 
 /** The source of a stream of server-sent events. */
 export type EventStreamSource = {
@@ -28,87 +32,53 @@ export type EventStreams = {
    * Responds with these events in order, until there are no more, or client or service ends the
    * stream. An error before the first event is an ordinary error response.
    */
-  sequence(reply: FastifyReply, events: AsyncGenerator<NamedEvent, void>): Promise<void>
+  sequence(reply: FastifyReply, events: AsyncGenerator<ServerSentEvent, void>): Promise<void>
 }
-
-/** One event of a sequence: its name, and its data, sent as JSON. */
-export type NamedEvent = { name: string; data: object }
 
 /** Minimum time between two events of one stream, unless the source sets its own. */
 const DEFAULT_INTERVAL_MS = 1_000
 
-/**
- * Time between two comments, which keep proxies from closing an idle stream and detect clients that
- * have disconnected.
- */
-export const HEARTBEAT_MS = 15_000
-
 /** Creates the event streams for the routes of `app`, which all end when it closes. */
 export function createEventStreams(app: FastifyInstance): EventStreams {
-  const open = new Set<() => void>()
-  app.addHook('preClose', async () => open.forEach((end) => end()))
+  const open = new Set<EventWriter>()
+  app.addHook('preClose', async () => open.forEach((writer) => writer.end()))
   return {
     async stream(reply, source) {
       // An error in the first read is an ordinary error response.
       const first = await source.read()
-      const { raw, log } = startEventStream(reply)
-      await new Promise<void>((resolve) => {
-        const end = follow(raw, source, first, log as Logger)
-        open.add(end)
-        raw.once('close', () => {
-          open.delete(end)
-          end()
-          resolve()
-        })
-      })
+      const recheckAccess = () => void source.recheckAccess?.().catch(writer.end)
+      const writer = openEventWriter(reply, recheckAccess)
+      open.add(writer)
+      const unsubscribe = follow(writer, source, first, reply.log as Logger)
+      const stopWatchingAccess = source.onAccessChange?.(recheckAccess)
+      await untilEnded(writer)
+      open.delete(writer)
+      unsubscribe()
+      stopWatchingAccess?.()
     },
     async sequence(reply, events) {
       const first = await events.next()
-      const { raw, log } = startEventStream(reply)
-      const end = () => raw.end()
-      open.add(end)
+      const writer = openEventWriter(reply)
+      open.add(writer)
       try {
-        await writeSequence(raw, first, events)
+        for (let next = first; !next.done && !writer.ended.aborted; next = await events.next()) {
+          writer.send(next.value)
+          await writer.caughtUp()
+        }
+        await events.return()
       } catch (error) {
-        log.warn({ err: error }, 'a sequence of events was interrupted')
+        reply.log.warn({ err: error }, 'a sequence of events was interrupted')
       } finally {
-        open.delete(end)
-        end()
+        open.delete(writer)
+        writer.end()
       }
     },
   }
 }
 
-/** Writes events as they come; a slow client gets the next one when it has read the others. */
-async function writeSequence(
-  raw: ServerResponse,
-  first: IteratorResult<NamedEvent, void>,
-  events: AsyncGenerator<NamedEvent, void>,
-): Promise<void> {
-  for (let next = first; !next.done && !raw.writableEnded; next = await events.next()) {
-    const { name, data } = next.value
-    const isFull = !raw.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
-    if (isFull && !raw.destroyed) await Promise.race([once(raw, 'drain'), once(raw, 'close')])
-    if (raw.destroyed) break
-  }
-  await events.return()
-}
-
-/** Sends the headers of an event stream. The events are then written to `raw`. */
-export function startEventStream(reply: FastifyReply): FastifyReply {
-  reply.hijack()
-  reply.raw.writeHead(200, {
-    ...(reply.getHeaders() as Record<string, string>),
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  })
-  return reply
-}
-
-/** Sends the state after every change. @returns a function that ends the stream */
+/** Sends the state after every change. @returns a function that stops it */
 function follow(
-  raw: ServerResponse,
+  writer: EventWriter,
   source: EventStreamSource,
   first: object | null,
   log: Logger,
@@ -119,26 +89,24 @@ function follow(
   let timer: NodeJS.Timeout | undefined
 
   function send(value: object | null): void {
-    if (value === null) return end()
+    if (value === null) return writer.end()
     const text = JSON.stringify(value)
-    if (text === last || raw.writableEnded) return
+    if (text === last) return
     last = text
-    raw.write(`event: ${source.name}\ndata: ${text}\n\n`)
+    writer.send({ name: source.name, data: text })
   }
 
   /** Sends the latest state; a slow client gets it when it has read the previous event. */
   async function sendLatest(): Promise<void> {
-    if (raw.writableNeedDrain) {
-      timer = undefined
-      return void raw.once('drain', wake)
-    }
+    await writer.caughtUp()
+    if (writer.ended.aborted) return
     isStale = false
     readAt = performance.now()
     try {
       send(await source.read())
     } catch (error) {
       log.warn({ err: error }, 'an event could not be read')
-      end()
+      writer.end()
     }
     timer = undefined
     if (isStale) wake()
@@ -148,30 +116,13 @@ function follow(
   function wake(): void {
     isStale = true
     const wait = readAt + (source.minIntervalMs ?? DEFAULT_INTERVAL_MS) - performance.now()
-    if (!raw.writableEnded) timer ??= setTimeout(() => void sendLatest(), Math.max(0, wait))
-  }
-
-  function sendHeartbeat(): void {
-    if (!raw.writableNeedDrain) raw.write(':\n\n')
-    recheckAccess()
-  }
-
-  function recheckAccess(): void {
-    source.recheckAccess?.().catch(end)
-  }
-
-  function end(): void {
-    unsubscribe()
-    stopWatchingAccess?.()
-    clearInterval(heartbeat)
-    clearTimeout(timer)
-    raw.end()
+    if (!writer.ended.aborted) timer ??= setTimeout(() => void sendLatest(), Math.max(0, wait))
   }
 
   const unsubscribe = source.subscribe(wake)
-  const stopWatchingAccess = source.onAccessChange?.(recheckAccess)
-  const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MS)
-  raw.write('retry: 2000\n\n')
   send(first)
-  return end
+  return () => {
+    unsubscribe()
+    clearTimeout(timer)
+  }
 }

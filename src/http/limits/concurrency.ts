@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import { clientNetwork } from '../client-address.ts'
 import { partsBytes } from '../send-parts.ts'
-import type { App } from '../server.ts'
+import type { App } from '../http-server.ts'
 import { hasConcurrencyLimit } from './request-limits.ts'
 
 /**

@@ -10,8 +10,8 @@ import type { Db } from '../../store/database.ts'
 import { countRequest, type Rate } from '../../store/limits/request-rate.ts'
 import { callerOf } from '../auth.ts'
 import { clientNetwork } from '../client-address.ts'
-import type { App } from '../server.ts'
-import { HOUR_SECONDS, MINUTE_SECONDS } from '../../time.ts'
+import type { App } from '../http-server.ts'
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../../time.ts'
 import { createRecentEntries } from '../../recent-entries.ts'
 
 /** The limit of one account, or on public routes of one address, for a group of routes. */
@@ -38,6 +38,11 @@ export const ACCOUNT_LIMITS = {
     noun: 'domain checks',
     rate: { requests: 300, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 3,
+  },
+  'mail tests': {
+    noun: 'mail tests',
+    rate: { requests: 50, windowSeconds: DAY_SECONDS },
+    maxConcurrent: 2,
   },
   'record lookups': {
     noun: 'record lookups',
@@ -66,7 +71,7 @@ export const ACCOUNT_LIMITS = {
     maxConcurrent: 3,
   },
   'alert tests': {
-    noun: 'test alerts',
+    noun: 'test alerts and test events',
     rate: { requests: 300, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
@@ -112,8 +117,14 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
+  'address overviews': {
+    noun: 'overviews of addresses',
+    rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
   'change streams': { noun: 'change streams', maxConcurrent: 20 },
   'webhook streams': { noun: 'webhook streams', maxConcurrent: 20 },
+  'mail test streams': { noun: 'mail test streams', maxConcurrent: 20 },
   'migration streams': { noun: 'migration streams', maxConcurrent: 20 },
 } satisfies Record<string, RequestLimit>
 

@@ -6,8 +6,8 @@ import {
   Registry,
   type LabelValues,
 } from 'prom-client'
-import type { ArchiveStatus } from '../../store/archive/status.ts'
-import type { App } from '../server.ts'
+import type { ArchiveStatus } from '../../store/archive/archive-status.ts'
+import type { App } from '../http-server.ts'
 
 /**
  * Gauges of the library with names of counters, which `promtool check metrics` rejects. They are
@@ -25,6 +25,8 @@ export type ServiceMetrics = {
   /** Records the number and duration of requests by route pattern. */
   observeRequests(app: App): void
   countCapture: (outcome: string) => void
+  /** Counts an attempt to forward a request. @param kind what went wrong; null for nothing */
+  countForwardingAttempt: (kind: string | null, durationMs: number) => void
   /** Counts captured requests that were removed early. */
   countRemovedCaptures: (reason: string, requests: number) => void
   /** Sets the free space of the database, where it is monitored. */
@@ -42,7 +44,7 @@ export type ServiceMetrics = {
 }
 
 /** How many jobs of a name are in each state. */
-export type JobCounts = {
+type JobCounts = {
   name: string
   later: number
   ready: number
@@ -77,22 +79,26 @@ export function createMetrics(version: string, process?: number): ServiceMetrics
   for (const name of MISNAMED_METRICS) registry.removeSingleMetric(name)
   const labels = {
     name: 'portreeve_info',
-    help: 'The running version.',
+    help: 'Always 1; the label has the running version.',
     labelNames: ['version'],
     registers,
   }
   new Gauge(labels).set({ version }, 1)
   const requests = new Histogram({
     name: 'portreeve_http_request_duration_seconds',
-    help: 'HTTP requests by route pattern, without webhook captures.',
+    help: 'HTTP requests and their duration by the pattern of their route, without webhook captures.',
     labelNames: ['method', 'route', 'status'],
     buckets: DURATION_BUCKETS_SECONDS,
     registers,
   })
-  const captures = counter('portreeve_captures_total', 'Webhook requests by outcome.', ['outcome'])
+  const captures = counter(
+    'portreeve_captures_total',
+    'Webhook requests: stored, gone (the endpoint was deleted meanwhile), failed or full (503; the sender retries).',
+    ['outcome'],
+  )
   const removals = counter(
     'portreeve_captures_removed_total',
-    'Captured webhook requests removed early, by reason.',
+    'Captured webhook requests removed early, by reason: quota or disk.',
     ['reason'],
   )
   for (const reason of ['quota', 'disk']) removals.inc({ reason }, 0)
@@ -103,26 +109,42 @@ export function createMetrics(version: string, process?: number): ServiceMetrics
       help: 'Bytes free on the disk of the embedded database, or below MAX_DATABASE_BYTES.',
       registers,
     })
-  const reports = counter('portreeve_attack_reports_total', 'Attack reports by outcome.', [
-    'outcome',
-  ])
+  const reports = counter(
+    'portreeve_attack_reports_total',
+    'Attack reports: accepted, deduped, ignored, and requests that were limited.',
+    ['outcome'],
+  )
   const queries = counter(
     'portreeve_dns_queries_total',
-    'DNS queries by RCODE, or by the reason for no answer.',
+    'DNS queries of the resolvers dns and dnsbl by RCODE, or by the reason for no answer.',
     ['resolver', 'outcome'],
   )
   const mailReports = counter(
     'portreeve_dmarc_reports_total',
-    'DMARC and TLS reports by outcome.',
+    'DMARC and TLS reports by smtp, mailbox or upload: stored, duplicate, failure (about one message, not stored), unread (could not be parsed), foreign (of a domain that is not registered).',
     ['via', 'outcome'],
   )
-  const hostChecks = counter('portreeve_looks_total', 'Checks of monitored hosts by result.', [
-    'status',
-  ])
-  const alerts = counter('portreeve_alerts_total', 'Attempts to send an alert.', [
-    'channel',
-    'outcome',
-  ])
+  const attempts = counter(
+    'portreeve_forwarding_attempts_total',
+    'Attempts to forward a captured webhook request: delivered, status, redirect, unanswered (it may have arrived), timeout, unreachable or blocked.',
+    ['outcome'],
+  )
+  const attemptDurations = new Histogram({
+    name: 'portreeve_forwarding_attempt_duration_seconds',
+    help: 'Duration of attempts to forward a captured webhook request.',
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 20, 60],
+    registers,
+  })
+  const hostChecks = counter(
+    'portreeve_looks_total',
+    'Checks of monitored hosts: clean, listed, unknown or failed.',
+    ['status'],
+  )
+  const alerts = counter(
+    'portreeve_alerts_total',
+    'Attempts to send an alert, by type of channel: sent, or failed (retried for hours).',
+    ['channel', 'outcome'],
+  )
 
   function counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
     return new Counter({ name, help, labelNames, registers })
@@ -140,6 +162,10 @@ export function createMetrics(version: string, process?: number): ServiceMetrics
       })
     },
     countCapture: (outcome) => captures.inc({ outcome }),
+    countForwardingAttempt(kind, durationMs) {
+      attempts.inc({ outcome: kind ?? 'delivered' })
+      attemptDurations.observe(durationMs / 1000)
+    },
     countRemovedCaptures: (reason, sum) => removals.inc({ reason }, sum),
     // Created on the first value: without monitoring, 0 would be an alarm.
     setFreeBytes: (freeBytes) => (free ??= createFree()).set(freeBytes),
@@ -173,19 +199,27 @@ export function addReadings(
       },
     })
 
-  gauge('database_up', 'Whether the database is available.', [], async () => [
+  gauge('database_up', '1 if the database responds within two seconds.', [], async () => [
     [{}, Number(await isReady())],
   ])
-  gauge('database_connections', 'Database connections of this instance.', ['state'], async () => [
-    [{ state: 'used' }, pool.totalCount - pool.idleCount],
-    [{ state: 'idle' }, pool.idleCount],
-  ])
+  gauge(
+    'database_connections',
+    'Database connections of this instance, used and idle.',
+    ['state'],
+    async () => [
+      [{ state: 'used' }, pool.totalCount - pool.idleCount],
+      [{ state: 'idle' }, pool.idleCount],
+    ],
+  )
   gauge('database_waiting', 'Queries waiting for a database connection.', [], async () => [
     [{}, pool.waitingCount],
   ])
   if (!countJobs) return
-  gauge('jobs', 'Jobs of all instances.', ['queue', 'state'], async () =>
-    (await countJobs()).flatMap(statesOf),
+  gauge(
+    'jobs',
+    'Jobs of all instances that are later, ready, running, or failed within the last day.',
+    ['queue', 'state'],
+    async () => (await countJobs()).flatMap(statesOf),
   )
   gauge('migrations_running', 'Running migrations of all instances.', [], async () => {
     const running = (await countJobs()).find(({ name }) => name === MIGRATION_JOB)?.running ?? 0
@@ -211,14 +245,16 @@ export function addBackupReadings(
       },
     })
   const seconds = (time: string | null) => (time === null ? null : new Date(time).getTime() / 1000)
-  gauge('archived_timestamp_seconds', 'Everything before is in BACKUP_ARCHIVE.', (status) =>
-    seconds(status.archivedUntil),
+  gauge(
+    'archived_timestamp_seconds',
+    'Everything committed before is in BACKUP_ARCHIVE.',
+    (status) => seconds(status.archivedUntil),
   )
   gauge('base_timestamp_seconds', 'The end of the newest base backup.', (status) =>
     seconds(status.baseAt),
   )
   gauge('pending_bytes', 'WAL that waits to be archived.', ({ pendingBytes }) => pendingBytes)
-  gauge('failing', 'Whether BACKUP_ARCHIVE cannot be written.', ({ problem }) =>
+  gauge('failing', '1 while BACKUP_ARCHIVE cannot be written.', ({ problem }) =>
     Number(problem !== null),
   )
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Failure } from '../schema.ts'
+import { Failure } from '../http-schema.ts'
 import { operationIdOf } from './operation-id.ts'
 
 type Schema = Record<string, unknown>
@@ -10,7 +10,7 @@ type Response = {
   content?: Record<string, Media>
   $ref?: string
 }
-export type Parameter = {
+type Parameter = {
   name: string
   in: string
   required?: boolean

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { acceptsGzip } from '../accepts-gzip.ts'
 import { completeDocument, type Paths } from './openapi-document.ts'
-import type { App } from '../app.ts'
+import type { App } from '../http-app.ts'
 
 const DESCRIPTION = `The API of Portreeve, a self-hosted toolkit for people who run mail and servers.
 
@@ -16,6 +16,8 @@ and send it as \`Authorization: Bearer prv_…\`.`
 const TAGS = {
   Checks: 'DNS, TLS, blocklist and mail authentication checks of a name or address.',
   Domains: 'Everything about the mail of a domain: its state, fixes, and history.',
+  Addresses: 'Everything that is known of an address: mail, listings, attack reports, bans.',
+  'Mail tests': 'Mails that are sent to a test address, as their receivers see them.',
   'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
   Monitoring: 'Hosts that are checked regularly.',
   Delisting: 'Removal of an address from blocklists.',

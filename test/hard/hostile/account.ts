@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { findAccountByEmail } from '../../../src/accounts/store.ts'
-import { issueToken } from '../../../src/accounts/tokens/tokens.ts'
-import { insertWorkspace } from '../../../src/accounts/workspaces/store.ts'
+import { findAccountByEmail } from '../../../src/accounts/accounts.sql.ts'
+import { issueToken } from '../../../src/accounts/tokens/api-tokens.ts'
+import { insertWorkspace } from '../../../src/accounts/workspaces/workspaces.sql.ts'
 import { createLog } from '../../../src/log.ts'
 import { openDatabase, type Database } from '../../../src/store/database.ts'
 import { reachEmbedded } from '../../../src/store/embedded.ts'
@@ -315,6 +316,24 @@ export const ATTACKS: Record<string, Attack> = {
     await fillEndpoint(attacker)
     const path = `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500`
     return readNothing(attacker, 200, () => path, `Authorization: Bearer ${attacker.token}`)
+  },
+  'keeps 500 connections open that have sent a mebibyte each': ({ url, endpoint }) => {
+    const { port, hostname } = new URL(url)
+    const body = 'x'.repeat(1 << 20)
+    const head = `POST /webhooks/${endpoint.token} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`
+    const sockets: Socket[] = []
+    const sending = repeat(4, async () => {
+      if (sockets.length >= 500) return sleep(100)
+      const socket = connect(Number(port), hostname, () => socket.write(head + body))
+      sockets.push(socket.on('error', () => {}))
+      await once(socket, 'data')
+    })
+    return {
+      async stop() {
+        await sending.stop()
+        sockets.forEach((socket) => socket.destroy())
+      },
+    }
   },
   'asks on 100 connections who is signed in': (attacker) =>
     repeat(100, (n) => askAnonymously(attacker, '/api/auth/get-session', n % 2 === 0)),

@@ -1,4 +1,4 @@
-import { ADMINISTRATOR_METHODS } from '../../net/imap/connection/sign-in.ts'
+import { ADMINISTRATOR_METHODS } from '../../net/imap/connection/imap-sign-in.ts'
 import { PROVIDER_IDS } from '../../mail-credentials/providers.ts'
 import type { Flags, FlagValues } from '../command.ts'
 

@@ -23,9 +23,9 @@ import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { createPathRemover } from './base-path.ts'
 import { clientAddress } from './client-address.ts'
-import type { App } from './app.ts'
+import type { App } from './http-app.ts'
 import { trackConnections } from './connections.ts'
-import { addErrorHandlers, failureBody, faultOf, sendRouterFault } from './errors.ts'
+import { addErrorHandlers, failureBody, faultOf, sendRouterFault } from './error-answers.ts'
 import {
   MAX_BODY_BYTES,
   CONNECTIONS_CHECK_MS,
@@ -35,13 +35,13 @@ import {
 } from './limits/server-limits.ts'
 import type { Paths } from './openapi/openapi-document.ts'
 import { describeApi } from './openapi/openapi.ts'
-import { failures } from './schema.ts'
+import { failures } from './http-schema.ts'
 import { countParts } from './send-parts.ts'
 import { buildSerializer } from './validation/serialize.ts'
 import { createValidatorCompiler } from './validation/validate.ts'
 
 // Modules import both from here.
-export type { App } from './app.ts'
+export type { App } from './http-app.ts'
 
 export type ServerOptions = {
   log: Logger
@@ -65,7 +65,8 @@ export type Capture = {
   /**
    * Called with bytes that are not a valid request, or that stopped arriving. The server sends the
    * response.
-   * @param last response to the previous request on this connection, whether or not it has ended
+   * @param last response to the previous request on this connection: of a captured request whether
+   *   or not it has ended, of others only while it is being sent
    */
   refused(
     error: Error & { rawPacket?: Buffer },
@@ -162,11 +163,17 @@ function serverOf(
   })
   const removePath = createPathRemover(basePath)
   const isCaptured = (request: IncomingMessage) => capture?.takes(request) === true
+  // It refers to all that it was made from, for as long as the client keeps the connection open.
+  const forgetWhenSent = (socket: Socket, response: ServerResponse) =>
+    response.once('close', () => {
+      if (lastAnswers.get(socket) === response) lastAnswers.delete(socket)
+    })
   server.on('request', (request, response) => {
     request.url = removePath(request.url ?? '/')
     lastAnswers.set(request.socket, response)
-    if (isCaptured(request)) capture?.handle(request, response)
-    else if (request.httpVersion === '1.1' && request.headers.host === undefined)
+    if (isCaptured(request)) return capture?.handle(request, response)
+    forgetWhenSent(request.socket, response)
+    if (request.httpVersion === '1.1' && request.headers.host === undefined)
       rejectRequest(response, NO_HOST)
     else route(request, response)
   })
@@ -179,7 +186,10 @@ function serverOf(
     request.url = removePath(request.url ?? '/')
     lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
-    else rejectRequest(response, UNKNOWN_EXPECTATION)
+    else {
+      forgetWhenSent(request.socket, response)
+      rejectRequest(response, UNKNOWN_EXPECTATION)
+    }
   })
   return server
 }

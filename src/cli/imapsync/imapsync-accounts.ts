@@ -1,13 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
-import { resolveAccount, type AccountSecret, type NetDeps } from '../../migration/accounts.ts'
+import {
+  resolveAccount,
+  type AccountSecret,
+  type NetDeps,
+} from '../../migration/mailbox-accounts.ts'
 import type { MigrationAccount } from '../../migration/engine/connections/fresh-sign-in.ts'
-import { refusalOf } from '../../mail-credentials/sign-in.ts'
+import { refusalOf } from '../../mail-credentials/mailbox-sign-in.ts'
 import { createResolver } from '../../net/dns.ts'
 import { openSocket } from '../../net/guard.ts'
 import { ImapLost } from '../../net/imap/connection/refusals.ts'
-import { signIn, type Session } from '../../net/imap/connection/session.ts'
+import { signIn, type Session } from '../../net/imap/connection/imap-session.ts'
 import { UsageError } from '../command.ts'
 import { askSecret } from '../prompt.ts'
 import { ExitError } from './exit-values.ts'

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { MIGRATE_FLAGS } from '../migrate/flags.ts'
+import { MIGRATE_FLAGS } from '../migrate/migrate-flags.ts'
 
 export const importCommand = defineCommand({
   name: 'import',

@@ -128,7 +128,7 @@ export function sendRouterFault(
 }
 
 /** Sends a Fault as the response, with the headers of its status. */
-export function sendFault(fault: Fault, reply: FastifyReply): FastifyReply {
+function sendFault(fault: Fault, reply: FastifyReply): FastifyReply {
   if (fault.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   if (fault.retryAfter !== undefined)
     reply.header('retry-after', String(Math.ceil(fault.retryAfter)))

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { MIGRATE_FLAGS } from './flags.ts'
+import { MIGRATE_FLAGS } from './migrate-flags.ts'
 
 export const migrateCommand = defineCommand({
   name: 'migrate',
