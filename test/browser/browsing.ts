@@ -193,7 +193,9 @@ export async function signIn(
 /** Goes to another screen as a link does, without loading the page again, and leaves what was typed. */
 export async function goTo(page: Page, href: string): Promise<void> {
   await page.waitForFunction('window.__TSR_ROUTER__ !== undefined')
-  await page.evaluate(`__TSR_ROUTER__.navigate({ href: ${JSON.stringify(href)}, ignoreBlocker: true })`)
+  await page.evaluate(
+    `__TSR_ROUTER__.navigate({ href: ${JSON.stringify(href)}, ignoreBlocker: true })`,
+  )
 }
 
 /** Waits until the dashboard shows the screen of its address, with everything that it asked for. */
