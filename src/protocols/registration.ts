@@ -45,7 +45,7 @@ export function parseRegistration(text: string): Registration | null {
     expiresAt: dateOf('expiration'),
     registeredAt: dateOf('registration'),
     registrar: registrarOf(content.entities ?? []),
-    statuses: statuses.slice(0, MAX_STATUSES).map(clean),
+    statuses: statuses.slice(0, MAX_STATUSES).map((status) => clipText(status, MAX_NAME_CHARACTERS)),
   }
 }
 
