@@ -45,7 +45,9 @@ export function parseRegistration(text: string): Registration | null {
     expiresAt: dateOf('expiration'),
     registeredAt: dateOf('registration'),
     registrar: registrarOf(content.entities ?? []),
-    statuses: statuses.slice(0, MAX_STATUSES).map((status) => clipText(status, MAX_NAME_CHARACTERS)),
+    statuses: statuses
+      .slice(0, MAX_STATUSES)
+      .map((status) => clipText(status, MAX_NAME_CHARACTERS)),
   }
 }
 
