@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { removeTestPath, TEST_PATH } from '../base-path.ts'
+import { describeOnFailure } from '../failed-pages.ts'
 import type { Person, TestService } from '../service.ts'
 
 const BUILT = 'web/dist/index.html'
@@ -39,6 +40,7 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
   context.setDefaultTimeout(60_000)
   removeTestPath(context)
   const page = await context.newPage()
+  describeOnFailure(page)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
