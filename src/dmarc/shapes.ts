@@ -82,6 +82,18 @@ const DOMAIN = {
   reported: Nullable(Type.Object({ from: Day, to: Day }), {
     description: 'First and last day that its stored reports cover. Null without reports.',
   }),
+  policy: Nullable(
+    Type.String({
+      description: 'The policy (`p`) that the newest report found published. Null without one.',
+    }),
+  ),
+  last30Days: Type.Object(
+    { messages: Count, aligned: Count },
+    {
+      description:
+        'Messages of the last 30 days in its reports, and how many of them passed DMARC.',
+    },
+  ),
   lastReportAt: Nullable(Timestamp),
   createdAt: Timestamp,
 }
@@ -97,6 +109,8 @@ const EXAMPLE_DOMAIN = {
   rejectedToday: { total: 3, unreadable: 2, otherDomain: 1, overLimit: 0 },
   labels: ['production'],
   reported: { from: '2026-03-01', to: '2026-11-20' },
+  policy: 'quarantine',
+  last30Days: { messages: 48210, aligned: 48061 },
   lastReportAt: '2026-11-21T06:12:44.310Z',
   createdAt: '2026-03-02T09:00:00.000Z',
 }

@@ -228,6 +228,18 @@ describe('a person with two workspaces', () => {
     await his.getByText('No webhook endpoints yet').or(his.getByText('No endpoints')).waitFor()
   })
 
+  it('goes back from a new one, which is empty', async () => {
+    const { page, close } = await signedIn(browser, portreeve, 'Nora', 1440, { plan: 'pro' })
+    await page.goto('/workspace')
+    await page.getByLabel('Name of the new workspace').fill('Second')
+    await page.getByRole('button', { name: 'Create workspace' }).click()
+    await page.getByText('You’re now in “Second”.').waitFor()
+    await page.getByRole('button', { name: 'Workspace Second, switch' }).waitFor()
+    await page.getByRole('button', { name: 'Back', exact: true }).click()
+    await page.getByRole('button', { name: 'Workspace Nora, switch' }).waitFor()
+    await close()
+  })
+
   it('keeps a choice per tab, with the last one for new tabs', async () => {
     const other = await his.context().newPage()
     await other.goto('/home')

@@ -258,8 +258,15 @@ describe('the summary of a domain', () => {
     expect(all).toMatchObject({ from: long, to: dayText(0), totals: { messages: 43 } })
     expect(all.days.map(({ day }: { day: string }) => day)).toEqual([long, dayText(20)])
     expect(all.readiness).toEqual(week.readiness)
+    await report([{ count: 2, dkim: 'fail', spf: 'fail' }], { begin: daysAgo(29) })
+    await report([{ count: 500 }], { begin: daysAgo(30) })
     expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([
-      { id, reported: { from: long, to: dayText(20) } },
+      {
+        id,
+        reported: { from: long, to: dayText(20) },
+        policy: 'none',
+        last30Days: { messages: 42, aligned: 40 },
+      },
     ])
     const both = await portreeve.ask(`domains/${id}/summary?period=all&to=2026-01-01`, alice)
     expect(both.status).toBe(400)

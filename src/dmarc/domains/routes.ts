@@ -8,7 +8,8 @@ import { responses, Success } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
-import { listReportedDays } from '../summary/dmarc-summary.sql.ts'
+import { listReportedDays, sumRecent } from '../summary/dmarc-summary.sql.ts'
+import { dayOf, lastDays } from '../summary/range.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { DmarcDomain, ImportedDomains, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
 import { changeLabels, registerDomain, requireDomain } from './domains.ts'
@@ -178,23 +179,29 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
 
 async function shownDomains(db: Db, rows: DomainRow[], reportDomain: string) {
   const ids = rows.map(({ id }) => id)
-  const [rejected, reported] = await Promise.all([
+  const { from } = lastDays(RECENT_DAYS, dayOf(Date.now()))
+  const [rejected, reported, recent] = await Promise.all([
     listRejectedToday(db, ids),
     listReportedDays(db, ids),
+    sumRecent(db, ids, from),
   ])
   return rows.map((row) => {
     const { unreadable, otherDomain, overLimit } = rejected.get(row.id) ?? NONE_REJECTED
     const total = unreadable + otherDomain + overLimit
+    const { policy = null, messages = 0, aligned = 0 } = recent.get(row.id) ?? {}
     return {
       ...row,
       verified: row.verifiedAt !== null,
       reportEmail: reportEmailOf(row, reportDomain),
       rejectedToday: { total, unreadable, otherDomain, overLimit },
       reported: reported.get(row.id) ?? null,
+      policy,
+      last30Days: { messages, aligned },
     }
   })
 }
 
+const RECENT_DAYS = 30
 const NONE_REJECTED = { unreadable: 0, otherDomain: 0, overLimit: 0 }
 
 async function shownPublication(

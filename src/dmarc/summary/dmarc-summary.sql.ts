@@ -175,6 +175,26 @@ export async function listReportedDays(
   return new Map(rows.map(({ id, from, to }) => [id, { from, to }]))
 }
 
+/** What the reports of several domains say about the days from this one on, and about the policy. */
+export async function sumRecent(
+  db: Db,
+  domainIds: string[],
+  from: string,
+): Promise<Map<string, RecentMail>> {
+  const { rows } = await sql<RecentMail & { id: string }>`
+    select id, policy, messages, aligned from unnest(${domainIds}::uuid[]) as given (id)
+    cross join lateral (
+      select detail -> 'policyPublished' ->> 'p' as policy from dmarc_report where domain_id = given.id
+      order by received_at desc, dmarc_report.id desc limit 1) as newest
+    cross join lateral (
+      select coalesce(sum(messages), 0)::bigint as messages, coalesce(sum(aligned), 0)::bigint as aligned
+      from dmarc_reporter_day where domain_id = given.id and day >= ${from}) as recent`.execute(db)
+  return new Map(rows.map(({ id, ...recent }) => [id, recent]))
+}
+
+/** `policy` is null where the newest report names none. */
+export type RecentMail = Pick<Counts, 'messages' | 'aligned'> & { policy: string | null }
+
 /** The published policy according to the newest report; null without reports. */
 export async function findPublishedPolicy(db: Db, domainId: string): Promise<string | null> {
   const { rows } = await sql<{ p: string | null }>`

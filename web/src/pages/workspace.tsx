@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { accountQuery } from '../queries.ts'
+import { showToast } from '../toasts.ts'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -30,7 +31,7 @@ export function Screen() {
       </LoadingOrError>
       {current && <Current key={current.id} workspace={current} />}
       <Section title={messages.createSection}>
-        <NewWorkspace />
+        <NewWorkspace current={current?.id ?? null} />
       </Section>
       {current && (
         <>
@@ -82,6 +83,8 @@ function Current({ workspace }: { workspace: Workspace }) {
   )
 }
 
+const CREATED_MS = 10_000
+
 function About({ workspace: { role, plan, members, createdAt } }: { workspace: Workspace }) {
   return (
     <Section title={messages.about}>
@@ -97,7 +100,8 @@ function About({ workspace: { role, plan, members, createdAt } }: { workspace: W
   )
 }
 
-function NewWorkspace() {
+/** The new workspace is empty, so a message says where the data is that was there before. */
+function NewWorkspace({ current }: { current: string | null }) {
   const switchWorkspace = useSwitchWorkspace()
   return (
     <>
@@ -108,6 +112,17 @@ function NewWorkspace() {
         onSubmit={async ({ name = '' }) => {
           const { id } = await workspaces.create(name.trim())
           await switchWorkspace(id)
+          const close = showToast({
+            text: messages.created(name.trim()),
+            lastsMs: CREATED_MS,
+            action: {
+              label: messages.back,
+              run() {
+                close()
+                void switchWorkspace(current)
+              },
+            },
+          })
         }}
         check={missingName}
         submit={messages.create}

@@ -60,6 +60,8 @@ export const settings = {
     'A workspace has its own hosts, domains, webhooks, migrations, tokens and members. Your plan limits how many you can create.',
   createName: 'Name of the new workspace',
   create: 'Create workspace',
+  created: (name: string) => `You’re now in “${name}”.`,
+  back: 'Back',
   leaveSection: 'Leave workspace',
   leaveText: 'You lose access to its data, and your API tokens here stop working.',
   leaveAlone: 'You’re the only owner, so you can’t leave. Delete the workspace instead.',

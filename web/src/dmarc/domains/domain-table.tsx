@@ -14,6 +14,7 @@ import { counted } from '../../ui/text/format.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 import { dmarc, domainsQuery, type ReportDomain } from '../api.ts'
 import { overview as messages, shared } from '../messages.ts'
+import { shareText } from '../share-text.ts'
 import { periodWithReports } from '../search.ts'
 
 /** The DMARC domains of the workspace. */
@@ -65,15 +66,25 @@ function useDomainActions(): RowAction<ReportDomain>[] {
   ]
 }
 
+/** From none to the strictest. */
+const POLICIES = ['none', 'quarantine', 'reject']
+
 const COLUMNS: Column<ReportDomain>[] = [
   {
     key: 'domain',
     title: messages.domain,
-    cell: ({ id, domain, labels, reported }) => (
+    cell: ({ id, domain, labels, reported, verified }) => (
       <>
         <Link to="/dmarc/$id" params={{ id }} search={periodWithReports(reported)}>
           {domain}
         </Link>
+        {!verified && (
+          <small>
+            <Link to="/dmarc/$id/record" params={{ id }}>
+              {shared.notVerified}
+            </Link>
+          </small>
+        )}
         <LabelLine labels={labels} />
       </>
     ),
@@ -82,18 +93,32 @@ const COLUMNS: Column<ReportDomain>[] = [
   },
   LABELS_COLUMN,
   {
-    key: 'verified',
-    title: messages.verification,
-    cell: ({ id, verified }) =>
-      verified ? (
-        <Status tone="good">{shared.verified}</Status>
+    key: 'policy',
+    title: messages.policy,
+    labelled: true,
+    cell: ({ policy }) =>
+      policy === null ? (
+        <Muted>{messages.unknownPolicy}</Muted>
       ) : (
-        <Link to="/dmarc/$id/record" params={{ id }}>
-          {shared.notVerified}
-        </Link>
+        <Status tone={policy === 'none' ? 'warn' : 'good'}>{policy}</Status>
       ),
-    sort: ({ verified }) => Number(verified),
-    csv: ({ verified }) => (verified ? shared.verified : shared.notVerified),
+    sort: ({ policy }) => POLICIES.indexOf(policy ?? ''),
+    csv: ({ policy }) => policy,
+  },
+  {
+    key: 'passed',
+    title: messages.passed,
+    labelled: true,
+    cell: ({ last30Days: { messages: all, aligned } }) =>
+      all === 0 ? (
+        <Muted>{messages.noMessages}</Muted>
+      ) : (
+        <>
+          {shareText(aligned, all)} <small>{messages.of(all)}</small>
+        </>
+      ),
+    sort: ({ last30Days: { messages: all, aligned } }) => (all === 0 ? null : aligned / all),
+    csv: ({ last30Days: { messages: all, aligned } }) => (all === 0 ? null : aligned / all),
   },
   {
     key: 'reports',
