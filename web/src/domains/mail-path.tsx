@@ -2,7 +2,7 @@ import { Icon } from '../ui/brand/icons.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import type { DomainCheck, LineState } from './api.ts'
 import classes from './mail-path.module.css'
-import { path as messages, stageTitles, stateNames } from './messages.ts'
+import { path as messages, shortStageTitles, stageTitles, stateNames } from './messages.ts'
 import { LINES_PER_STAGE, STAGES, type StageName } from './stages.ts'
 import { LINE_TONES } from './tones.ts'
 
@@ -27,7 +27,6 @@ function stageState({ report, lines }: DomainCheck, name: StageName): LineState 
 }
 
 function Stage({ name, state }: { name: StageName; state: LineState | null }) {
-  const title = stageTitles[name]
   return (
     <li className={classes.stage} data-tone={state === null ? 'waiting' : LINE_TONES[state]}>
       <a href={`#stage-${name}`}>
@@ -38,7 +37,8 @@ function Stage({ name, state }: { name: StageName; state: LineState | null }) {
             <Icon name={LINE_TONES[state]} size={20} />
           )}
         </span>
-        <strong>{title}</strong>
+        <strong className={classes.title}>{stageTitles[name]}</strong>
+        <strong className={classes.shortTitle}>{shortStageTitles[name]}</strong>
         <span className={classes.state}>
           <VisuallyHidden>: </VisuallyHidden>
           {state === null ? messages.waiting : stateNames[state]}
