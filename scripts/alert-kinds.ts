@@ -16,6 +16,8 @@ export const ALERT_KINDS: Readonly<Record<string, string>> = {
   'domain.recovered': 'All lines of a watched domain are as good as before.',
   'domain.expires': 'A registration ends in 30, 14, 7 or 1 days, or has ended.',
   'domain.renewed': 'A registration was extended.',
+  'deliverability.spam-rate': 'The spam rate of a domain reached 0.1% or 0.3% at a provider.',
+  'deliverability.spam-rate-normal': 'It is below 0.1% again.',
   'dmarc.failures': 'A day has far more failures than the two weeks before it.',
   'dmarc.new-sender':
     'An unknown sender sent 10 messages, or one that passed; none in the first 7 days of reports.',

@@ -234,11 +234,12 @@ export async function createModules(
       sendsMail: config.SMTP_URL !== undefined,
     }),
   )
-  const { mailTests } = add(
+  const { otherMail } = add(
     createDeliverabilityModule({
       db,
       notifications,
       log,
+      secretKey,
       resolver,
       blocklists,
       config,
@@ -248,7 +249,7 @@ export async function createModules(
       readMailboxes: dmarc.mailboxes.read,
     }),
   )
-  dmarc.receiveTests(mailTests)
+  dmarc.receiveOtherMail(otherMail)
   add(
     createAlertsModule({
       db,

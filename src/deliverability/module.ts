@@ -12,7 +12,7 @@ import { futureTimestamps } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { ANALYSIS_LEASE_SECONDS, FINDINGS_DAYS } from './limits.ts'
+import { ANALYSIS_LEASE_SECONDS, COMPLAINT_DAYS, FINDINGS_DAYS } from './limits.ts'
 import {
   createFindBackground,
   type BackgroundDeps,
@@ -20,6 +20,10 @@ import {
 import { createAskEngines } from './mail-tests/engines/ask-engines.ts'
 import { pickUpJob, recoverAnalysesJob, type ReadMailboxes } from './mail-tests/mail-test-jobs.ts'
 import { DUE_ANALYSES } from './mail-tests/mail-tests.sql.ts'
+import type { OtherMail } from '../dmarc/intake/other-mail.ts'
+import { complaintRatesJob } from './complaints/complaint-jobs.ts'
+import { createComplaintReceiver } from './complaints/receive-complaints.ts'
+import { complaintRoutes } from './complaints/routes.ts'
 import { createMailReceiver } from './mail-tests/receive-mails.ts'
 import { mailTestRoutes, sharedMailTestRoute } from './mail-tests/routes.ts'
 import { createAnalyzer } from './mail-tests/run-analysis.ts'
@@ -28,6 +32,7 @@ export type DeliverabilityOptions = Omit<BackgroundDeps, 'blocklists'> & {
   db: Kysely<DB>
   notifications: Notifications
   log: Logger
+  secretKey: string
   resolver: Resolver
   blocklists: Blocklists
   config: Pick<
@@ -39,7 +44,7 @@ export type DeliverabilityOptions = Omit<BackgroundDeps, 'blocklists'> & {
   readMailboxes: ReadMailboxes
 }
 
-/** The deliverability module: tests of mails that people send to an address of this service. */
+/** The deliverability module: tests of mails, and complaints about mails. */
 export function createDeliverabilityModule(options: DeliverabilityOptions) {
   const { db, notifications, log, resolver, blocklists, config } = options
   const analyzer = createAnalyzer({
@@ -53,6 +58,9 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
   })
   const deps = {
     db,
+    log,
+    resolver,
+    secretKey: options.secretKey,
     notifications,
     analyzer,
     reportDomain: config.REPORT_DOMAIN,
@@ -61,9 +69,9 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
     listMailboxes: options.listMailboxes,
   }
   return {
-    jobs: [recoverAnalysesJob(deps), pickUpJob(options)] as Job[],
-    /** Receives the mails of tests from the module that has the SMTP server and the mailboxes. */
-    mailTests: createMailReceiver(deps),
+    jobs: [recoverAnalysesJob(deps), pickUpJob(options), complaintRatesJob(deps)] as Job[],
+    /** Receives tests and complaints from the module that has the SMTP server and the mailboxes. */
+    otherMail: firstOf(createMailReceiver(deps), createComplaintReceiver(deps)),
     futureTimestamps: [
       ...futureTimestamps('service', [
         ['mail_test', 'expires_at', DAY_SECONDS],
@@ -78,11 +86,32 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
       { table: 'mail_test_raw', column: 'expires_at', days: 0 },
       { table: 'mail_test_mail', column: 'created_at', days: FINDINGS_DAYS },
       { table: 'mail_test', column: 'expires_at', days: FINDINGS_DAYS },
+      { table: 'complaint', column: 'received_at', days: COMPLAINT_DAYS },
     ],
     routes: {
       public: (app) => sharedMailTestRoute(app, deps),
-      account: (app, context) => mailTestRoutes(app, deps, context),
+      account(app, context) {
+        mailTestRoutes(app, deps, context)
+        complaintRoutes(app, deps)
+      },
     } satisfies Routes<RouteContext>,
     close: () => analyzer.close(),
+  }
+}
+
+/** The first receiver that a mail is for. */
+function firstOf(...receivers: OtherMail[]): OtherMail {
+  return {
+    async findRecipient(address) {
+      for (const receiver of receivers) {
+        const recipient = await receiver.findRecipient(address)
+        if (recipient) return recipient
+      }
+      return null
+    },
+    async pickUp(workspaceId, bytes) {
+      for (const receiver of receivers) if (await receiver.pickUp(workspaceId, bytes)) return true
+      return false
+    },
   }
 }

@@ -13,7 +13,7 @@ import { findSafePolicy, listSelectorsOf } from './domains/known-mail.ts'
 import { reportEmailOf } from './domains/report-email.ts'
 import { findDomainByName } from './domains/dmarc-domains.sql.ts'
 import type { OnReports } from './intake/ingest.ts'
-import type { MailTests } from './intake/mail-tests.ts'
+import type { OtherMail } from './intake/other-mail.ts'
 import { USAGE_RETENTION_DAYS, type IntakeLimits } from './limits.ts'
 import {
   cleanUpReportsJob,
@@ -81,7 +81,7 @@ export function createDmarcModule(options: DmarcOptions) {
     pollLimitMs,
     dnsWaitMs,
   } = options
-  let mailTests: MailTests | undefined
+  let otherMail: OtherMail | undefined
   const deps = {
     db,
     secretKey,
@@ -95,7 +95,7 @@ export function createDmarcModule(options: DmarcOptions) {
     raiseAlert,
     raiseResolved,
     onReports,
-    mailTests: () => mailTests,
+    otherMail: () => otherMail,
     pollLimitMs,
     dnsWaitMs,
   }
@@ -143,11 +143,11 @@ export function createDmarcModule(options: DmarcOptions) {
         certificate,
         onReports,
         limits,
-        mailTests,
+        otherMail,
       })
     },
-    /** Call before the start: mail to test addresses goes there from now on. */
-    receiveTests: (tests: MailTests) => void (mailTests = tests),
+    /** Call before the start: mail to addresses that receive no reports goes there. */
+    receiveOtherMail: (receiver: OtherMail) => void (otherMail = receiver),
     /** The report mailboxes of a workspace, and a read of them now. */
     mailboxes: {
       list: async (workspaceId: string): Promise<string[]> =>

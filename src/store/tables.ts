@@ -475,6 +475,32 @@ export interface BatchMailboxSecret {
   sealed: string;
 }
 
+export interface Complaint {
+  campaign: string | null;
+  campaignKind: string | null;
+  domain: string | null;
+  fingerprint: Buffer;
+  id: Generated<string>;
+  incidents: number;
+  isVerified: boolean;
+  provider: string | null;
+  receivedAt: Generated<Timestamp>;
+  recipient: Buffer | null;
+  source: string | null;
+  type: string;
+  workspaceId: string;
+}
+
+export interface ComplaintAddress {
+  createdAt: Generated<Timestamp>;
+  mailbox: string;
+  otherAt: Timestamp | null;
+  otherFrom: string | null;
+  otherMails: Generated<number>;
+  otherSubject: string | null;
+  workspaceId: string;
+}
+
 export interface Credential {
   accessToken: string | null;
   accessTokenExpiresAt: Timestamp | null;
@@ -1443,6 +1469,15 @@ export interface SharedCheck {
   workspaceId: string;
 }
 
+export interface SpamRateAlert {
+  domain: string;
+  knownAt: Generated<Timestamp>;
+  level: string;
+  provider: string;
+  since: Generated<Timestamp>;
+  workspaceId: string;
+}
+
 export interface TwoFactor {
   accountId: string;
   backupCodes: string;
@@ -1794,6 +1829,8 @@ export interface DB {
   batchHost: BatchHost;
   batchMailbox: BatchMailbox;
   batchMailboxSecret: BatchMailboxSecret;
+  complaint: Complaint;
+  complaintAddress: ComplaintAddress;
   credential: Credential;
   delistingEvent: DelistingEvent;
   delistingProcess: DelistingProcess;
@@ -1871,6 +1908,7 @@ export interface DB {
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;
+  spamRateAlert: SpamRateAlert;
   twoFactor: TwoFactor;
   usedSecret: UsedSecret;
   verification: Verification;

@@ -541,6 +541,7 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/imap/oauth/consents/{id}': 'one consent',
   '/api/v1/imap/oauth/providers': 'a fixed catalogue',
   '/api/v1/imap/proof-key': 'one key',
+  '/api/v1/complaints': 'up to 20 providers with 90 days each, and 50 rows of each group',
   '/api/v1/mail-tests/{id}': 'up to 3 mails, with 88 findings each',
   '/api/v1/mail-tests/{id}/events': 'events',
   '/api/v1/monitoring/hosts/{id}': 'one host',

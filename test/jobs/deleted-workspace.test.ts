@@ -75,6 +75,7 @@ const CONTACTS: Record<string, string[]> = {
   'domains.complete-watches': ['query of completed'],
   'domains.sweep': ['query of swept'],
   'mail-credentials.clean-up': [],
+  'deliverability.complaint-rates': [],
   'mail-tests.pick-up': [],
   'mail-tests.recover': [],
   'mail-credentials.clients': ['query of accounts.google.com'],

@@ -23,6 +23,7 @@ const WITHOUT: Record<string, string> = {
   'test/clients/fleet': 'takes connections from network namespaces in its own process',
   'test/browser/mail-tests': 'listens for SMTP at one port',
   'test/deliverability/postfix': 'listens for SMTP at one port',
+  'test/deliverability/complaints': 'listens for SMTP at one port',
   'test/deliverability/mail-tests': 'listens for SMTP at one port',
   'test/delisting/': BY_ITS_OWN_CLOCK,
   'test/monitoring/': 'looks every few milliseconds, where a service looks every few minutes',

@@ -45,7 +45,10 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'address'],
     ['addresses'],
   ],
-  checks: (id) => (id === null ? [['shares'], ['domains'], ['mail-tests']] : [['mail-tests']]),
+  checks: (id) =>
+    id === null
+      ? [['shares'], ['domains'], ['mail-tests'], ['complaints']]
+      : [['mail-tests'], ['complaints']],
   account: () => [['account'], ['tokens'], ['sessions'], ['workspaces']],
   workspace: () => [['account'], ['workspaces']],
   administration: () => [

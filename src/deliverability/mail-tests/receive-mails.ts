@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { MailTests } from '../../dmarc/intake/mail-tests.ts'
+import type { OtherMail } from '../../dmarc/intake/other-mail.ts'
 import { Fault } from '../../errors.ts'
 import { smtpReply } from '../../net/smtp-server.ts'
 import { parseMessage } from '../../protocols/mail/message.ts'
@@ -27,7 +27,7 @@ export function testAddress(token: string, reportDomain: string): string {
  * Receives the mails of tests where reports arrive. An address exists only once a test was created:
  * otherwise it would be an open trap.
  */
-export function createMailReceiver(deps: ReceiveDeps): MailTests {
+export function createMailReceiver(deps: ReceiveDeps): OtherMail {
   const { db, reportDomain } = deps
   return {
     async findRecipient(address) {
@@ -39,24 +39,26 @@ export function createMailReceiver(deps: ReceiveDeps): MailTests {
       if (test.expiresAt.getTime() <= Date.now())
         throw smtpReply(550, '5.1.1 This test address has expired; create another test')
       if (test.mailCount >= MAX_MAILS_PER_TEST) throw smtpReply(550, FULL)
-      return { testId: test.id, address }
-    },
-    async receive({ testId, address }, { bytes, sender, helo, peer, connection, transcript }) {
-      if (bytes.length > MAX_MAIL_BYTES)
-        throw smtpReply(552, '5.3.4 A test mail may have up to 10 MB')
-      const row = await storeMail(deps, testId, {
-        origin: 'smtp',
-        content: bytes,
-        ip: peer,
-        helo: storable(helo, 255),
-        mailFrom: storable(sender, 320),
-        rcptTo: address,
-        connection,
-        transcript: transcript.map((line) => storable(line)),
-        ...readTitles(bytes),
-        receivedAt: new Date(),
-      })
-      if (!row) throw smtpReply(550, FULL)
+      return {
+        wantsTranscript: true,
+        async receive({ bytes, sender, helo, peer, connection, transcript }) {
+          if (bytes.length > MAX_MAIL_BYTES)
+            throw smtpReply(552, '5.3.4 A test mail may have up to 10 MB')
+          const row = await storeMail(deps, test.id, {
+            origin: 'smtp',
+            content: bytes,
+            ip: peer,
+            helo: storable(helo, 255),
+            mailFrom: storable(sender, 320),
+            rcptTo: address,
+            connection,
+            transcript: transcript.map((line) => storable(line)),
+            ...readTitles(bytes),
+            receivedAt: new Date(),
+          })
+          if (!row) throw smtpReply(550, FULL)
+        },
+      }
     },
     /** A mail to a report mailbox is for a test when its header names the code of one. */
     async pickUp(workspaceId, bytes) {

@@ -16,11 +16,12 @@ import {
   Uuid,
 } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
-import { parseAddress, parseHost } from '../../net/address.ts'
+import { parseAddress } from '../../net/address.ts'
 import { parseMessage } from '../../protocols/mail/message.ts'
 import { notifyChange, onChange } from '../../store/changes.ts'
 import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
+import { requireDomain } from '../domain-parameter.ts'
 import {
   MAX_MAIL_BYTES,
   MAX_MAILS_PER_TEST,
@@ -192,10 +193,7 @@ function invalid(path: string, message: string): Fault {
 
 /** The canonical form of a domain. @throws Fault `invalid_request` */
 function domainOf(text: string | undefined): string | null {
-  if (text === undefined) return null
-  const host = parseHost(text, 'domain')
-  if (host.kind === 'name') return host.name
-  throw invalid('domain', 'must be a domain name')
+  return text === undefined ? null : requireDomain(text)
 }
 
 function readRoutes(app: App, deps: MailTestRoutesDeps, context: RouteContext): void {

@@ -9,14 +9,16 @@ import {
   type SmtpServer,
   type ReceivedMail,
 } from '../../net/smtp-server.ts'
-import { authenticateMail } from '../../protocols/mail/mail-authentication.ts'
-import { REPORT_LIMITS } from '../../protocols/reports/report-limits.ts'
+import {
+  authenticateMail,
+  isCheapToAuthenticate,
+} from '../../protocols/mail/mail-authentication.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { findDomainByMailbox, type DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { MAX_DELIVERY_BYTES, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
 import { admitMail, requireCapacity, scopesOf } from '../usage/admission.ts'
-import type { MailTests, TestRecipient } from './mail-tests.ts'
+import type { OtherMail, OtherRecipient } from './other-mail.ts'
 import { ingest, notifyOutcome, type OnReports } from './ingest.ts'
 import { setAuthentication } from './report-intake.sql.ts'
 import { addUsage } from '../usage/report-usage.sql.ts'
@@ -30,11 +32,11 @@ export type MailListenerDeps = {
   certificate: { cert: string; key: string } | null
   onReports?: OnReports | undefined
   limits?: IntakeLimits | undefined
-  mailTests?: MailTests | undefined
+  otherMail?: OtherMail | undefined
 }
 
-/** Who gets a mail: the domain of a report address, or a mail test. */
-type Recipient = { domain: DomainRow; test?: never } | { test: TestRecipient; domain?: never }
+/** Who gets a mail: the domain of a report address, or another address of this service. */
+type Recipient = { domain: DomainRow; other?: never } | { other: OtherRecipient; domain?: never }
 
 /** Milliseconds for the DNS queries that authenticate an email, in the background. */
 const AUTHENTICATION_TIMEOUT_MS = 15_000
@@ -57,7 +59,7 @@ export async function startMailListener({
   certificate,
   onReports,
   limits = INTAKE_LIMITS,
-  mailTests,
+  otherMail,
 }: MailListenerDeps): Promise<SmtpServer> {
   const background = new Set<Promise<void>>()
   const closing = new AbortController()
@@ -66,7 +68,7 @@ export async function startMailListener({
     const domains = recipients.flatMap(({ domain }) => domain ?? [])
     // First what knows a repetition: after a failure the sender repeats the mail for all.
     if (domains.length > 0) await acceptReports({ ...mail, recipients: domains })
-    for (const { test } of recipients) if (test) await mailTests?.receive(test, mail)
+    for (const { other } of recipients) await other?.receive(mail)
   }
 
   async function acceptReports(mail: ReceivedMail<DomainRow>): Promise<void> {
@@ -101,7 +103,7 @@ export async function startMailListener({
     if (
       stored.length === 0 ||
       background.size >= MAX_CONCURRENT_AUTHENTICATIONS ||
-      !mayAuthenticate(mail.bytes)
+      !isCheapToAuthenticate(mail.bytes)
     )
       return
     const task = authenticate(mail, stored).finally(() => background.delete(task))
@@ -129,13 +131,13 @@ export async function startMailListener({
     log,
     limits: { maxMailBytes: MAX_DELIVERY_BYTES },
     async onRecipient(address) {
-      const test = await mailTests?.findRecipient(address)
-      if (test) return { test }
+      const other = await otherMail?.findRecipient(address)
+      if (other) return { other }
       const domain = await findRecipient(db, address, reportDomain)
       if (domain) await deferIfRefused(requireCapacity(db, domain, limits))
       return domain && { domain }
     },
-    wantsTranscript: ({ test }) => test !== undefined,
+    wantsTranscript: ({ other }) => other?.wantsTranscript ?? false,
     onMail: acceptMail,
   })
   return {
@@ -155,20 +157,6 @@ async function deferIfRefused(admission: Promise<void>): Promise<void> {
   } catch (error) {
     throw error instanceof Fault ? smtpReply(452, `4.2.2 ${error.message}`) : error
   }
-}
-
-const MAX_AUTHENTICATED_BYTES = 5 * 1024 * 1024
-const MAX_SIGNATURES = 20
-
-/** Each DKIM signature costs a DNS query and a hash over the email; legitimate emails have few. */
-function mayAuthenticate(bytes: Buffer): boolean {
-  if (bytes.length > MAX_AUTHENTICATED_BYTES) return false
-  const header =
-    bytes
-      .subarray(0, REPORT_LIMITS.header)
-      .toString('latin1')
-      .split(/\r?\n\r?\n/, 1)[0] ?? ''
-  return (header.match(/^dkim-signature[ \t]*:/gim)?.length ?? 0) <= MAX_SIGNATURES
 }
 
 /** The domain of a report address, in any case; null for every other address. */

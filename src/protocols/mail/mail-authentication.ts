@@ -23,11 +23,12 @@ export type Envelope = { ip: string; helo: string; sender: string }
 /**
  * Checks SPF, DKIM and DMARC of a mail in its original form.
  * @param mail its bytes
+ * @param envelope null when it is not known first-hand: then SPF is `none`
  * @param signal ends the queries; those without an answer count as `temperror`
  */
 export async function authenticateMail(
   mail: Uint8Array,
-  envelope: Envelope,
+  envelope: Envelope | null,
   resolver: Resolver,
   signal: AbortSignal,
 ): Promise<Authentication> {
@@ -35,7 +36,7 @@ export async function authenticateMail(
   const message = parseMessage(mail)
   const from = authorDomain(message)
   const [spf, signatures] = await Promise.all([
-    checkSpf(envelope, queries),
+    envelope === null ? NONE : checkSpf(envelope, queries),
     verifyDkim(message, queries),
   ])
   const dmarc = from && (await evaluateDmarc({ from, spf, dkim: signatures }, queries))
@@ -54,6 +55,18 @@ export async function authenticateMail(
 }
 
 const NONE = { result: 'none', domain: null }
+
+const MAX_AUTHENTICATED_BYTES = 5 * 1024 * 1024
+const MAX_HEADER_BYTES = 256 * 1024
+const MAX_SIGNATURES = 20
+
+/** Each DKIM signature costs a DNS query and a hash over the mail; legitimate mails have few. */
+export function isCheapToAuthenticate(mail: Buffer): boolean {
+  if (mail.length > MAX_AUTHENTICATED_BYTES) return false
+  const start = mail.subarray(0, MAX_HEADER_BYTES).toString('latin1')
+  const [header = ''] = start.split(/\r?\n\r?\n/, 1)
+  return (header.match(/^dkim-signature[ \t]*:/gim)?.length ?? 0) <= MAX_SIGNATURES
+}
 
 /** Evaluates SPF for the envelope sender; for a bounce, for the name of HELO (RFC 7208, 2.4). */
 async function checkSpf(envelope: Envelope, queries: DnsQueries): Promise<Authentication['spf']> {

@@ -14,6 +14,7 @@ export const ALERT_KINDS: Record<string, AlertKind> = {
   dns: { name: 'DNS records', to: '/monitoring' },
   domain: { name: 'Domains', to: '/domains' },
   delisting: { name: 'Delisting', to: '/delisting' },
+  deliverability: { name: 'Deliverability', to: '/mail-tests' },
   dmarc: { name: 'DMARC', to: '/dmarc' },
   migration: { name: 'Migrations', to: '/migrations' },
   cutover: { name: 'Cut-overs', to: '/migrations/batches' },

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { Complaints } from '../deliverability/complaints/complaints.tsx'
 import { MailTests } from '../deliverability/mail-test-list.tsx'
 import { mailTests as messages } from '../deliverability/messages.ts'
 import { watchQuery } from '../domains/api.ts'
@@ -7,7 +8,7 @@ import { DomainTabs } from '../domains/domain-tabs.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 
-/** The mail tests of a domain. */
+/** The mail tests of a domain, and complaints about its mail. */
 export function Screen() {
   const { domain } = useParams({ from: '/own/domains/$domain/deliverability' })
   const { data: watch, isPending } = useQuery(watchQuery(domain))
@@ -20,6 +21,7 @@ export function Screen() {
     >
       <DomainTabs domain={domain} id={isPending ? undefined : (watch?.dmarcDomainId ?? null)} />
       <MailTests domain={domain} />
+      <Complaints domain={domain} />
     </Page>
   )
 }
