@@ -18,6 +18,11 @@ export const ALERT_KINDS: Readonly<Record<string, string>> = {
   'domain.renewed': 'A registration was extended.',
   'deliverability.spam-rate': 'The spam rate of a domain reached 0.1% or 0.3% at a provider.',
   'deliverability.spam-rate-normal': 'It is below 0.1% again.',
+  'deliverability.placement': 'Mail of a domain does not reach the inbox of a seed.',
+  'deliverability.placement-recovered': 'It reaches the inbox again.',
+  'deliverability.canary-blind':
+    'A canary cannot send to a seed, or cannot read it, three times in a row.',
+  'deliverability.canary-working': 'It can again.',
   'dmarc.failures': 'A day has far more failures than the two weeks before it.',
   'dmarc.new-sender':
     'An unknown sender sent 10 messages, or one that passed; none in the first 7 days of reports.',

@@ -243,6 +243,8 @@ export async function createModules(
       resolver,
       blocklists,
       config,
+      allowPrivate,
+      openTokens,
       lookUpRegistration: (...given) => domains.registrations.lookUp(...given),
       addressUses: dmarc.addressUses,
       listMailboxes: dmarc.mailboxes.list,

@@ -1,4 +1,4 @@
-import { DAY_SECONDS, HOUR_MS } from '../time.ts'
+import { DAY_SECONDS, HOUR_MS, MINUTE_SECONDS } from '../time.ts'
 
 /** Time for which a test address receives mail. */
 export const TEST_LIFETIME_MS = 24 * HOUR_MS
@@ -67,6 +67,9 @@ export const CANARY_HOURS = [3, 4, 6, 8, 12, 24] as const
 
 /** Minutes by which a run is earlier or later, so that mails look less automated. */
 export const CANARY_JITTER_MINUTES = 10
+
+/** The longest time until a run of a canary, or a look for its mail. */
+export const CANARY_LONGEST_SECONDS = DAY_SECONDS + CANARY_JITTER_MINUTES * MINUTE_SECONDS
 
 /** Minutes after the submission at which a mail is looked for; after the last one it is missing. */
 export const CANARY_CHECK_MINUTES = [1, 2, 5, 10, 20, 40, 60] as const

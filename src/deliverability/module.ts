@@ -12,7 +12,17 @@ import { futureTimestamps } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { ANALYSIS_LEASE_SECONDS, COMPLAINT_DAYS, FINDINGS_DAYS } from './limits.ts'
+import { DUE_CANARIES, DUE_RESULTS } from './canary/canary.sql.ts'
+import { checkCanariesJob, sendCanariesJob } from './canary/canary-jobs.ts'
+import { canaryRoutes } from './canary/routes.ts'
+import type { CanaryDeps } from './canary/sign-ins.ts'
+import {
+  ANALYSIS_LEASE_SECONDS,
+  CANARY_LONGEST_SECONDS,
+  CANARY_RESULT_DAYS,
+  COMPLAINT_DAYS,
+  FINDINGS_DAYS,
+} from './limits.ts'
 import {
   createFindBackground,
   type BackgroundDeps,
@@ -28,23 +38,24 @@ import { createMailReceiver } from './mail-tests/receive-mails.ts'
 import { mailTestRoutes, sharedMailTestRoute } from './mail-tests/routes.ts'
 import { createAnalyzer } from './mail-tests/run-analysis.ts'
 
-export type DeliverabilityOptions = Omit<BackgroundDeps, 'blocklists'> & {
-  db: Kysely<DB>
-  notifications: Notifications
-  log: Logger
-  secretKey: string
-  resolver: Resolver
-  blocklists: Blocklists
-  config: Pick<
-    Config,
-    'BASE_URL' | 'REPORT_DOMAIN' | 'SMTP_LISTEN' | 'RSPAMD_URL' | 'SPAMD_ADDRESS'
-  >
-  /** The email addresses of a workspace’s report mailboxes, and a read of them now. */
-  listMailboxes: (workspaceId: string) => Promise<string[]>
-  readMailboxes: ReadMailboxes
-}
+export type DeliverabilityOptions = Omit<BackgroundDeps, 'blocklists'> &
+  CanaryDeps & {
+    db: Kysely<DB>
+    notifications: Notifications
+    log: Logger
+    secretKey: string
+    resolver: Resolver
+    blocklists: Blocklists
+    config: Pick<
+      Config,
+      'BASE_URL' | 'REPORT_DOMAIN' | 'SMTP_LISTEN' | 'RSPAMD_URL' | 'SPAMD_ADDRESS'
+    >
+    /** The email addresses of a workspace’s report mailboxes, and a read of them now. */
+    listMailboxes: (workspaceId: string) => Promise<string[]>
+    readMailboxes: ReadMailboxes
+  }
 
-/** The deliverability module: tests of mails, and complaints about mails. */
+/** The deliverability module: tests of mails, complaints about mails, and canaries. */
 export function createDeliverabilityModule(options: DeliverabilityOptions) {
   const { db, notifications, log, resolver, blocklists, config } = options
   const analyzer = createAnalyzer({
@@ -69,7 +80,13 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
     listMailboxes: options.listMailboxes,
   }
   return {
-    jobs: [recoverAnalysesJob(deps), pickUpJob(options), complaintRatesJob(deps)] as Job[],
+    jobs: [
+      recoverAnalysesJob(deps),
+      pickUpJob(options),
+      complaintRatesJob(deps),
+      sendCanariesJob(options),
+      checkCanariesJob(options),
+    ] as Job[],
     /** Receives tests and complaints from the module that has the SMTP server and the mailboxes. */
     otherMail: firstOf(createMailReceiver(deps), createComplaintReceiver(deps)),
     futureTimestamps: [
@@ -81,18 +98,23 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
         clock: 'database',
         aheadSeconds: ANALYSIS_LEASE_SECONDS,
       }),
+      ...[DUE_CANARIES, DUE_RESULTS].flatMap((rows) =>
+        futureTimestampsOf(rows, { clock: 'database', aheadSeconds: CANARY_LONGEST_SECONDS }),
+      ),
     ],
     retention: [
       { table: 'mail_test_raw', column: 'expires_at', days: 0 },
       { table: 'mail_test_mail', column: 'created_at', days: FINDINGS_DAYS },
       { table: 'mail_test', column: 'expires_at', days: FINDINGS_DAYS },
       { table: 'complaint', column: 'received_at', days: COMPLAINT_DAYS },
+      { table: 'canary_result', column: 'sent_at', days: CANARY_RESULT_DAYS },
     ],
     routes: {
       public: (app) => sharedMailTestRoute(app, deps),
       account(app, context) {
         mailTestRoutes(app, deps, context)
         complaintRoutes(app, deps)
+        canaryRoutes(app, options)
       },
     } satisfies Routes<RouteContext>,
     close: () => analyzer.close(),

@@ -40,6 +40,7 @@ const ACCESS_BY_PATH: Record<string, Access> = {
   '/api/v1/addresses': 'workspace',
   '/api/v1/alerts': 'alerts',
   '/api/v1/blacklist-check': 'checks',
+  '/api/v1/canaries': 'checks',
   '/api/v1/complaints': 'checks',
   '/api/v1/delisting': 'delisting',
   '/api/v1/digest': 'alerts',

@@ -355,3 +355,17 @@ export async function holdCredential(
     .where('id', '=', id)
     .execute()
 }
+
+/** Whether a report mailbox or a seed of a canary signs in with a credential. */
+export async function isCredentialSignedInWith(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from dmarc_mailbox where workspace_id = ${workspaceId} and credential_id = ${id}
+    union all
+    select from canary_seed where workspace_id = ${workspaceId} and credential_id = ${id}
+    limit 1`.execute(db)
+  return rows.length > 0
+}

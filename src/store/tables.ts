@@ -475,6 +475,63 @@ export interface BatchMailboxSecret {
   sealed: string;
 }
 
+export interface Canary {
+  createdAt: Generated<Timestamp>;
+  domain: string;
+  dueAt: Generated<Timestamp | null>;
+  enabled: Generated<boolean>;
+  everyHours: number;
+  host: string;
+  id: Generated<string>;
+  lastRunAt: Timestamp | null;
+  port: number;
+  problem: string | null;
+  sealed: string;
+  secure: boolean;
+  sender: string;
+  tlsVerify: boolean;
+  username: string;
+  workspaceId: string;
+}
+
+export interface CanaryResult {
+  canaryId: string;
+  checks: Generated<number>;
+  delaySeconds: number | null;
+  detail: string | null;
+  dueAt: Timestamp | null;
+  folder: string | null;
+  id: Generated<string>;
+  isBaseline: Generated<boolean>;
+  isSubmitted: Generated<boolean>;
+  outcome: string | null;
+  seedId: string;
+  sentAt: Generated<Timestamp>;
+  token: string;
+  voidReason: string | null;
+  workspaceId: string;
+}
+
+export interface CanarySeed {
+  canaryId: string;
+  createdAt: Generated<Timestamp>;
+  credentialId: string | null;
+  email: string;
+  host: string;
+  id: Generated<string>;
+  isBad: Generated<boolean>;
+  isBlind: Generated<boolean>;
+  port: number;
+  problem: string | null;
+  provider: string;
+  sealed: string | null;
+  secure: boolean;
+  stateSince: Generated<Timestamp>;
+  tlsVerify: boolean;
+  username: string;
+  workspaceId: string;
+}
+
 export interface Complaint {
   campaign: string | null;
   campaignKind: string | null;
@@ -1829,6 +1886,9 @@ export interface DB {
   batchHost: BatchHost;
   batchMailbox: BatchMailbox;
   batchMailboxSecret: BatchMailboxSecret;
+  canary: Canary;
+  canaryResult: CanaryResult;
+  canarySeed: CanarySeed;
   complaint: Complaint;
   complaintAddress: ComplaintAddress;
   credential: Credential;

@@ -232,6 +232,12 @@ const LISTS: List[] = [
     order: 'oldest',
   },
   {
+    path: '/api/v1/canaries/{id}/results',
+    table: 'canary_result',
+    id: one('canary'),
+    order: 'newest',
+  },
+  {
     path: '/api/v1/mail-tests',
     table: 'mail_test',
     row: { token: PADDED, share_token: 'null' },
@@ -541,6 +547,8 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/imap/oauth/consents/{id}': 'one consent',
   '/api/v1/imap/oauth/providers': 'a fixed catalogue',
   '/api/v1/imap/proof-key': 'one key',
+  '/api/v1/canaries': 'up to 5, with 10 seeds each',
+  '/api/v1/canaries/{id}/days': 'up to 90 days of 10 seeds',
   '/api/v1/complaints': 'up to 20 providers with 90 days each, and 50 rows of each group',
   '/api/v1/mail-tests/{id}': 'up to 3 mails, with 88 findings each',
   '/api/v1/mail-tests/{id}/events': 'events',

@@ -27,6 +27,10 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
   '/api/v1/alerts/incidents/{id}': { id: 'select id from alert_incident' },
   '/api/v1/alerts/mutes/{id}': { id: 'select id from alert_mute' },
   '/api/v1/alerts/rules/{id}': { id: 'select id from alert_rule' },
+  '/api/v1/canaries/{id}': {
+    id: 'select id from canary',
+    seedId: 'select id from canary_seed',
+  },
   '/api/v1/delisting/{id}': {
     id: 'select id from delisting_process',
     stepId: 'select id from delisting_step',
@@ -91,6 +95,13 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
 
 /** Valid bodies, so that a request is not rejected before its object is looked up. */
 const BODIES: Record<string, object> = {
+  'PATCH /api/v1/canaries/{id}': { enabled: false },
+  'POST /api/v1/canaries/{id}/seeds': {
+    email: 'seed@example.com',
+    host: 'imap.example.com',
+    user: 'seed@example.com',
+    password: 'secret',
+  },
   'POST /api/v1/alerts/channels/{id}/confirm': { code: '123456' },
   'POST /api/v1/delisting/{id}/steps/{stepId}/confirm': { cause: 'A cause.', fix: 'A fix.' },
   'PUT /api/v1/imap/batches/{id}/sync': { everyMinutes: 30 },

@@ -18,6 +18,15 @@ import { fileURLToPath } from 'node:url'
  */
 const PACKAGES = {
   dovecot: ['dovecot-core', 'dovecot-imapd', 'liblua5.4-0', 'libexttextcat-2.0-0', 'libwrap0'],
+  'dovecot-sieve': [
+    'dovecot-core',
+    'dovecot-imapd',
+    'dovecot-lmtpd',
+    'dovecot-sieve',
+    'liblua5.4-0',
+    'libexttextcat-2.0-0',
+    'libwrap0',
+  ],
   cyrus: [
     'cyrus-common',
     'cyrus-imapd',
@@ -71,14 +80,17 @@ const PACKAGES = {
  * Compiled into each of these files: a path, and one of the same length that leads into the folder
  * a server runs in.
  */
+const DOVECOT_PATHS = [
+  {
+    file: 'usr/lib/dovecot/libdovecot.so.0.0.0',
+    compiled: '/usr/lib/dovecot/modules\0',
+    own: '/proc/self/cwd/modules\0\0\0',
+  },
+]
+
 const PATHS: Partial<Record<PackageSet, { file: string; compiled: string; own: string }[]>> = {
-  dovecot: [
-    {
-      file: 'usr/lib/dovecot/libdovecot.so.0.0.0',
-      compiled: '/usr/lib/dovecot/modules\0',
-      own: '/proc/self/cwd/modules\0\0\0',
-    },
-  ],
+  dovecot: DOVECOT_PATHS,
+  'dovecot-sieve': DOVECOT_PATHS,
   // `/run/courier/authdaemon/socket`: the compiler cut it into two overlapping pieces of sixteen
   // bytes.
   courier: [

@@ -48,8 +48,19 @@ export type DovecotOptions = {
   userAttributes?: string[]
   /** Passwords of master users by name, who sign in as `user*master`. */
   masters?: Record<string, string>
+  /** Takes mail over LMTP, which a Sieve script files, and sign-ins for a mail server. */
+  delivery?: Delivery
   /** Further lines of its configuration. */
   extra?: string
+}
+
+type Delivery = {
+  /** Of LMTP, for `USER@any domain`. */
+  lmtpPort: number
+  /** Of its authentication, for Postfix, where any user has this password. */
+  authPort: number
+  password: string
+  sieve: string
 }
 
 const LAYOUTS = {
@@ -146,7 +157,7 @@ async function startDaemonWith(
   ports: readonly number[],
   endsWithProcess = false,
 ): Promise<DovecotDaemon> {
-  const root = unpacked('dovecot')
+  const root = unpacked(options.delivery ? 'dovecot-sieve' : 'dovecot')
   const folder = serverFolder('dovecot')
   const file = (name: string) => join(folder, name)
   const ofPorts = ports.map((port) => `users/${port}`)
@@ -155,6 +166,7 @@ async function startDaemonWith(
   for (const name of ['run', 'run/login', 'run/empty']) {
     symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
   }
+  if (options.delivery) writeFileSync(file('before.sieve'), options.delivery.sieve)
   writeFileSync(file('dovecot.conf'), configuration(root, folder, ports, options))
   for (const attribute of attributesOf(options))
     writeFileSync(file(`oauth2-${attribute}.conf`), tokenSettings(options, attribute))
@@ -252,6 +264,7 @@ function configuration(
     tokensAt,
     introspectAt,
     masters,
+    delivery,
     extra = '',
   } = options
   const takesTokens = (tokensAt ?? introspectAt) !== undefined
@@ -263,7 +276,7 @@ libexec_dir = ${root}/usr/lib/dovecot
 mail_plugin_dir = ${root}/usr/lib/dovecot/modules
 import_environment = TZ LD_LIBRARY_PATH
 log_path = ${folder}/log
-protocols = imap
+protocols = imap ${delivery ? 'lmtp' : ''}
 default_internal_user = ${own.name}
 default_login_user = ${own.name}
 default_internal_group = $ENV:GROUP
@@ -329,7 +342,7 @@ userdb {
 }
 userdb {
   driver = static
-  args = uid=${own.uid} gid=${own.gid} home=${folder}/mail/%u
+  args = uid=${own.uid} gid=${own.gid} home=${folder}/mail/%u ${delivery ? 'allow_all_users=yes' : ''}
 }
 first_valid_uid = 1
 mail_location = ${LAYOUTS[layout]}
@@ -368,6 +381,7 @@ service anvil {
     mode = 0
   }
 }
+${delivery ? deliverySettings(folder, delivery) : ''}
 ${extra}
 `.replace('$ENV:GROUP', groupName(own.gid))
 }
@@ -377,4 +391,31 @@ function groupName(gid: number): string {
     .split('\n')
     .find((entry) => entry.split(':')[2] === String(gid))
   return line?.split(':')[0] ?? 'nogroup'
+}
+
+function deliverySettings(folder: string, { lmtpPort, authPort, password }: Delivery): string {
+  const listener = (name: string, port: number) =>
+    `inet_listener ${name} {\n    address = 127.0.0.1\n    port = ${port}\n  }`
+  return `
+auth_username_format = %Ln
+service lmtp {
+  ${listener('lmtp', lmtpPort)}
+}
+service auth {
+  ${listener('postfix', authPort)}
+}
+passdb {
+  driver = static
+  args = password=${password}
+}
+protocol lmtp {
+  mail_plugins = sieve
+  postmaster_address = postmaster@localhost
+}
+plugin {
+  sieve_before = ${folder}/before.sieve
+  sieve_extensions = +editheader
+}
+lda_mailbox_autocreate = yes
+`
 }

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
+import { localhostCertificate } from './mail-server.ts'
 
 export type Postfix = {
   /** Takes mail from this machine for everyone, signs it, and passes it on. */
@@ -63,6 +64,82 @@ export async function startPostfix(domain: string, relayPort: number): Promise<P
     log: () => readFileSync(join(folder, 'mail.log'), 'utf8'),
     stop,
   }
+}
+
+/** Debian’s Postfix as a submission server (RFC 6409) with STARTTLS. It needs root. */
+export type SubmissionPostfix = { port: number; log(): string; stop(): Promise<void> }
+
+/**
+ * @param authPort of Dovecot’s authentication
+ * @param lmtpPort of the server that gets all mail, besides that for `lost@…`, which is dropped, and
+ *   for `refused@…`, which is rejected
+ */
+export async function startSubmission({
+  authPort,
+  lmtpPort,
+}: {
+  authPort: number
+  lmtpPort: number
+}): Promise<SubmissionPostfix> {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-submission-'))
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const config = join(folder, 'config')
+  mkdirSync(config)
+  mkdirSync(join(folder, 'queue'))
+  const { cert, key } = localhostCertificate()
+  writeFileSync(join(folder, 'tls.pem'), key + cert)
+  writeFileSync(join(config, 'main.cf'), submissionConfiguration(folder, { authPort, lmtpPort }))
+  writeFileSync(join(config, 'master.cf'), `${servicesOf(port)}lmtp unix - - n - - lmtp\n`)
+  const postfix = (command: string) =>
+    execFileSync('/usr/sbin/postfix', ['-c', config, command], { stdio: 'ignore' })
+  const stop = async () => {
+    try {
+      postfix('stop')
+    } catch {
+      // It never started.
+    }
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    postfix('start')
+    await listening(port)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { port, log: () => readFileSync(join(folder, 'mail.log'), 'utf8'), stop }
+}
+
+function submissionConfiguration(
+  folder: string,
+  { authPort, lmtpPort }: { authPort: number; lmtpPort: number },
+): string {
+  return `
+compatibility_level = 3.6
+queue_directory = ${folder}/queue
+data_directory = ${folder}/data
+maillog_file = ${folder}/mail.log
+maillog_file_prefixes = ${folder}
+myhostname = mail.sender.test
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+mynetworks =
+mydestination =
+alias_maps =
+alias_database =
+smtpd_tls_security_level = encrypt
+smtpd_tls_chain_files = ${folder}/tls.pem
+smtpd_tls_auth_only = yes
+smtpd_sasl_auth_enable = yes
+smtpd_sasl_type = dovecot
+smtpd_sasl_path = inet:127.0.0.1:${authPort}
+smtpd_relay_restrictions = permit_sasl_authenticated, reject
+smtpd_recipient_restrictions = check_recipient_access inline:{refused@seeds.test=REJECT}, permit_sasl_authenticated, reject
+transport_maps = inline:{lost@seeds.test=discard:}
+default_transport = lmtp:inet:127.0.0.1:${lmtpPort}
+lmtp_tls_security_level = none
+`
 }
 
 function openDkimConfiguration(folder: string, domain: string, port: number): string {

@@ -45,10 +45,12 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'address'],
     ['addresses'],
   ],
-  checks: (id) =>
-    id === null
-      ? [['shares'], ['domains'], ['mail-tests'], ['complaints']]
-      : [['mail-tests'], ['complaints']],
+  checks: (id) => [
+    ...(id === null ? [['shares'], ['domains']] : []),
+    ['mail-tests'],
+    ['complaints'],
+    ['canaries'],
+  ],
   account: () => [['account'], ['tokens'], ['sessions'], ['workspaces']],
   workspace: () => [['account'], ['workspaces']],
   administration: () => [

@@ -5,7 +5,11 @@ import { callerOf } from '../../http/auth.ts'
 import { responses, Done, Success } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
-import { extendCredentials, holdCredential } from '../../mail-credentials/mail-credentials.sql.ts'
+import {
+  extendCredentials,
+  holdCredential,
+  isCredentialSignedInWith,
+} from '../../mail-credentials/mail-credentials.sql.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { notifyChange } from '../../store/changes.ts'
@@ -21,7 +25,6 @@ import {
   findMailbox,
   insertMailbox,
   listReportMailboxes,
-  listUsingCredential,
   type MailboxRow,
 } from './report-mailboxes.sql.ts'
 import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
@@ -160,7 +163,7 @@ async function release(
   workspaceId: string,
   credentialId: string,
 ): Promise<void> {
-  if ((await listUsingCredential(trx, workspaceId, credentialId)).length > 0) return
+  if (await isCredentialSignedInWith(trx, workspaceId, credentialId)) return
   await holdCredential(trx, workspaceId, credentialId, false)
   await extendCredentials(trx, workspaceId, [credentialId], KEEP_DAYS.unused)
 }

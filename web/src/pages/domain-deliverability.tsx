@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { Canaries } from '../deliverability/canary/canaries.tsx'
 import { Complaints } from '../deliverability/complaints/complaints.tsx'
 import { MailTests } from '../deliverability/mail-test-list.tsx'
 import { mailTests as messages } from '../deliverability/messages.ts'
@@ -8,7 +9,7 @@ import { DomainTabs } from '../domains/domain-tabs.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 
-/** The mail tests of a domain, and complaints about its mail. */
+/** The mail tests and canaries of a domain, and complaints about its mail. */
 export function Screen() {
   const { domain } = useParams({ from: '/own/domains/$domain/deliverability' })
   const { data: watch, isPending } = useQuery(watchQuery(domain))
@@ -21,6 +22,7 @@ export function Screen() {
     >
       <DomainTabs domain={domain} id={isPending ? undefined : (watch?.dmarcDomainId ?? null)} />
       <MailTests domain={domain} />
+      <Canaries domain={domain} />
       <Complaints domain={domain} />
     </Page>
   )

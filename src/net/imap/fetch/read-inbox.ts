@@ -65,7 +65,8 @@ async function processMessage(
   return false
 }
 
-async function readWhole(body: Body, largest: number): Promise<Buffer | null> {
+/** The bytes of a message; null for one that is larger. */
+export async function readWhole(body: Body, largest: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
