@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Registry } from 'prom-client'
 import { createFleetMetrics } from '../src/fleet/figures/routes.ts'
 import { PUBLIC_FEEDS } from '../src/public-feeds/feed-catalogue.ts'
+import { OUTCOME_TEXTS } from '../src/deliverability/canary/placement-outcome.ts'
 import { MAIL_CHECKS } from '../src/deliverability/mail-tests/analysis/analyze-mail.ts'
 import { evaluateReceivers } from '../src/deliverability/mail-tests/analysis/receivers.ts'
 import { addBackupReadings, addReadings, createMetrics } from '../src/http/metrics/metrics.ts'
@@ -24,6 +25,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   alerts_dmarc: () => alertsTable('dmarc'),
   alerts_domain: () => alertsTable('domain'),
   alerts_network: () => alertsTable('network'),
+  canary_outcomes: () => wordsTable(['outcome', 'meaning'], OUTCOME_TEXTS),
   feeds: feedsTable,
   fleet_metrics: () => metricsTable(createFleetMetrics([], 0)),
   mail_test_checks: mailChecksTable,

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { complaintMail } from '../deliverability/complaint-mail.ts'
 import { freePort } from '../free-port.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import { startSubmission } from '../servers/postfix.ts'
 import { swaks } from '../servers/swaks.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
@@ -68,6 +71,50 @@ describe('mail tests', () => {
     await page.getByText('As reported').waitFor()
     await page.getByRole('link', { name: 'Mail tests' }).first().click()
     await page.getByRole('link', { name: 'A saved mail' }).waitFor()
+  })
+
+  it('stand beside complaints, which appear as they arrive', async () => {
+    const { page } = ada
+    await page.goto('/domains/sender.test/deliverability')
+    await page.getByRole('button', { name: 'Create address for complaints' }).click()
+    const address = (await page.getByText(/^f[a-z2-7]{17}@tests\.test$/).textContent()) ?? ''
+    await page.getByText('No data', { exact: true }).waitFor()
+    const header = ['From: Shop <shop@sender.test>', 'List-Id: <offers.sender.test>']
+    const mail = complaintMail({ header, report: ['Source-IP: 192.0.2.7'] })
+    const sent = await swaks(port, address, mail)
+    expect(sent.code, sent.transcript).toBe(0)
+    await page.getByText('1 more not authenticated').waitFor()
+    await page.getByText('offers.sender.test').waitFor()
+    await page.getByRole('link', { name: '192.0.2.7' }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('stand beside canaries, which the keyboard creates', async () => {
+    const { page } = ada
+    const [lmtpPort, authPort] = [await freePort(), await freePort()]
+    const delivery = { lmtpPort, authPort, password: 'of-the-submission', sieve: 'keep;\n' }
+    const dovecot = await startDovecot({ delivery })
+    const postfix = await startSubmission({ authPort, lmtpPort })
+    try {
+      await dovecot.addUser('seed', 'secret')
+      await page.goto('/domains/sender.test/deliverability')
+      await tabTo(page, 'Create canary')
+      await page.keyboard.press('Enter')
+      await page.getByLabel('Sender').fill('news@sender.test')
+      await page.getByLabel('Submission server').fill('127.0.0.1')
+      await page.getByLabel('User name').fill('news')
+      await page.getByLabel('Password', { exact: true }).fill('wrong')
+      await page.getByLabel('Port').fill(String(postfix.port))
+      await page.getByLabel('Verify the certificate').uncheck()
+      await page.getByRole('button', { name: 'Create canary' }).click()
+      await page.getByText(/rejected the sign-in/).waitFor()
+      await page.getByLabel('Password', { exact: true }).fill('of-the-submission')
+      await page.getByRole('button', { name: 'Create canary' }).click()
+      await page.getByRole('heading', { name: 'news@sender.test' }).waitFor()
+      expect(await faultsAtAllWidths(page)).toEqual([])
+    } finally {
+      await Promise.all([postfix.stop(), dovecot.stop()])
+    }
   })
 
   it('are created with the keyboard alone', async () => {

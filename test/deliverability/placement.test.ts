@@ -5,7 +5,7 @@ import {
   type Baseline,
   type PlacementResult,
 } from '../../src/deliverability/canary/evaluate-placement.ts'
-import { isBadOutcome, type Outcome } from '../../src/deliverability/canary/outcome.ts'
+import { isBadOutcome, type Outcome } from '../../src/deliverability/canary/placement-outcome.ts'
 import { outcomeOf } from '../../src/deliverability/canary/check-result.ts'
 import { delayOf, findAllowListing } from '../../src/deliverability/canary/read-sighting.ts'
 import { parseMessage } from '../../src/protocols/mail/message.ts'

@@ -283,6 +283,7 @@ const LISTS: List[] = [
     ...records,
     id: `select domain_id, '192.0.2.55' from dmarc_report where record_count = ${ROWS}`,
   },
+  { path: '/api/v1/canaries', table: 'canary', order: 'oldest' },
   { path: '/api/v1/dmarc/mailboxes', table: 'dmarc_mailbox', order: 'oldest' },
   { path: '/api/v1/dmarc/rejected', table: 'dmarc_set_aside', order: 'newest' },
 
@@ -547,7 +548,6 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/imap/oauth/consents/{id}': 'one consent',
   '/api/v1/imap/oauth/providers': 'a fixed catalogue',
   '/api/v1/imap/proof-key': 'one key',
-  '/api/v1/canaries': 'up to 5, with 10 seeds each',
   '/api/v1/canaries/{id}/days': 'up to 90 days of 10 seeds',
   '/api/v1/complaints': 'up to 20 providers with 90 days each, and 50 rows of each group',
   '/api/v1/mail-tests/{id}': 'up to 3 mails, with 88 findings each',

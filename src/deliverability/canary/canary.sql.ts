@@ -4,7 +4,7 @@ import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import type { Row } from '../../store/row.ts'
 import { BASELINE_DAYS, CANARY_LEASE_SECONDS } from '../limits.ts'
 import type { Baseline, PlacementResult, PlacementState } from './evaluate-placement.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from './placement-outcome.ts'
 
 const CANARY = [
   'id',

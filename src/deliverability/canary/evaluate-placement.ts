@@ -1,4 +1,4 @@
-import { isBadOutcome, type Outcome } from './outcome.ts'
+import { isBadOutcome, type Outcome } from './placement-outcome.ts'
 
 /** A finished result of one seed. One that is void says nothing about the sender. */
 export type PlacementResult = { outcome: Outcome; isVoid: boolean }

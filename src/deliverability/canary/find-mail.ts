@@ -5,7 +5,7 @@ import type { Wire } from '../../net/imap/connection/wire.ts'
 import { listFolders, type Folder } from '../../net/imap/folders/list-folders.ts'
 import { examine, searchUids } from '../../net/imap/folders/mailbox.ts'
 import { fieldValues, parseMessage, type Message } from '../../protocols/mail/message.ts'
-import { TOKEN_FIELD } from './compose-mail.ts'
+import { TOKEN_FIELD } from './canary-mail.ts'
 
 /** Where a mail was found. */
 export type Sighting = {

@@ -1,6 +1,6 @@
 import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
 import type { Finished, SeedRow } from './canary.sql.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from './placement-outcome.ts'
 
 export type Subject = {
   workspaceId: string
@@ -49,7 +49,7 @@ export function placementAlert(subject: Subject): NewAlert {
     title: `Mail from ${domain} doesn’t reach the inbox of ${seed.email}`,
     text: describe(subject),
     nextStep:
-      'Send a mail test to see what receivers object to, and look at blocklists and complaints of the domain.',
+      'Send a mail test to see what receivers object to, and check the blocklists and complaints of the domain.',
   }
 }
 

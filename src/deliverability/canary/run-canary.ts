@@ -13,7 +13,7 @@ import {
   type CanaryRow,
   type SeedRow,
 } from './canary.sql.ts'
-import { composeMail, TOKEN_FIELD } from './compose-mail.ts'
+import { composeMail, TOKEN_FIELD } from './canary-mail.ts'
 import { finish } from './finish-result.ts'
 import { openSubmission, passwordOfCanary, type CanaryDeps } from './sign-ins.ts'
 

@@ -120,7 +120,7 @@ export async function removeSeed(
   await deps.db.transaction().execute(async (trx) => {
     const seed = (await listSeeds(trx, [canaryId])).find((row) => row.id === id)
     if (!seed || !(await deleteSeed(trx, canaryId, id)))
-      throw new Fault('not_found', 'The canary has no such seed.')
+      throw new Fault('not_found', 'The seed was not found.')
     await release(trx, seed)
   })
 }

@@ -9,7 +9,7 @@ import {
   Uuid,
 } from '../../http/http-schema.ts'
 import { CANARY_HOURS, MAX_SUMMARY_DAYS } from '../limits.ts'
-import { OUTCOMES } from './outcome.ts'
+import { OUTCOMES } from './placement-outcome.ts'
 
 const Outcome = Type.Enum([...OUTCOMES], {
   description:

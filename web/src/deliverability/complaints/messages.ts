@@ -32,7 +32,7 @@ export const complaints = {
   removingText: 'Mail to it is rejected from then on. Complaints are kept for 400 days.',
   none: 'No data',
   noneText:
-    'No provider has reported a complaint yet. That doesn’t mean that there are none: Gmail sends no such reports, and the others do once they have your address.',
+    'Providers report complaints once they have your address; Gmail never does. So this is not zero, but unknown.',
   chart: (days: number) => `Complaints in the last ${days} days`,
   chartText: (count: number, since: string) =>
     `${counted(count, 'complaint')}. Nothing is known of the days before ${since}.`,

@@ -18,7 +18,7 @@ const SENTENCES = [
   'The dates of the last meeting have not changed.',
   'We moved the review to the beginning of the month.',
   'Please tell us whether the time still suits you.',
-  'The list is complete now, and nobody has to do anything.',
+  'The list is complete now, and nothing is left to do.',
   'Two of the open questions were answered today.',
   'The rest follows as soon as the numbers are known.',
   'Nothing else has changed since the last message.',
