@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { checkCanariesJob, sendCanariesJob } from '../../src/deliverability/canary/canary-jobs.ts'
 import type { Canary, CanaryDay, CanaryResult } from '../../src/deliverability/canary/shapes.ts'
@@ -9,6 +8,8 @@ import { mapResolver } from '../resolver.ts'
 import { startDovecot, type DovecotServer } from '../servers/dovecot.ts'
 import { startSubmission, type SubmissionPostfix } from '../servers/postfix.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+
+type Answer<T> = { status: number; data: T; error: string }
 
 const PASSWORD = 'of-the-submission'
 const WAIT = { timeout: 60_000, interval: 200 }
@@ -29,7 +30,7 @@ describe('a canary', () => {
   let dovecot: DovecotServer
   let postfix: SubmissionPostfix
   let service: TestService
-  let database: pg.Pool
+  let database: Database['pool']
   let opened: Database
   let alice: Person
 
@@ -40,12 +41,11 @@ describe('a canary', () => {
     })
     postfix = await startSubmission({ authPort, lmtpPort })
     service = await startTestService()
-    database = new pg.Pool({ connectionString: service.databaseUrl })
     opened = openDatabase(service.databaseUrl)
+    database = opened.pool
   }, 180_000)
   afterAll(async () => {
     await opened?.close()
-    await database?.end()
     await Promise.all([service?.stop(), postfix?.stop(), dovecot?.stop()])
   })
   beforeEach(async () => {
@@ -53,7 +53,12 @@ describe('a canary', () => {
     alice = await service.addPerson('Alice')
   })
 
-  async function ask<T>(method: string, path: string, body?: object, token = alice.token) {
+  async function ask<T>(
+    method: string,
+    path: string,
+    body?: object,
+    token = alice.token,
+  ): Promise<Answer<T>> {
     const response = await service.request(`/api/v1/canaries${path}`, {
       method,
       token,

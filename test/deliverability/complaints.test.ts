@@ -1,8 +1,7 @@
-import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ComplaintSummary } from '../../src/deliverability/complaints/shapes.ts'
 import { complaintRatesJob } from '../../src/deliverability/complaints/complaint-jobs.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase, type Database } from '../../src/store/database.ts'
 import { freePort } from '../free-port.ts'
 import { jobContext } from '../jobs/context.ts'
 import { accountOn, fill } from '../migration/mailbox.ts'
@@ -12,6 +11,8 @@ import { startDovecot } from '../servers/dovecot.ts'
 import { swaks } from '../servers/swaks.ts'
 import { startTestService, type Person, type TestService } from '../service.ts'
 import { complaintBody, complaintFields } from './complaint-mail.ts'
+
+type Answer<T> = { status: number; data: T }
 
 const WAIT = { timeout: 60_000, interval: 50 }
 
@@ -49,7 +50,8 @@ describe('complaints', () => {
   let dns: DnsServer
   let port: number
   let alice: Person
-  let database: pg.Pool
+  let opened: Database
+  let database: Database['pool']
 
   beforeAll(async () => {
     dns = await startDns({ records: RECORDS })
@@ -60,10 +62,11 @@ describe('complaints', () => {
       DNS_SERVERS: `127.0.0.1:${dns.port}`,
       DNSBL_SERVERS: `127.0.0.1:${dns.port}`,
     })
-    database = new pg.Pool({ connectionString: service.databaseUrl })
+    opened = openDatabase(service.databaseUrl)
+    database = opened.pool
   })
   afterAll(async () => {
-    await database.end()
+    await opened.close()
     await service.stop()
     await dns.close()
   })
@@ -71,7 +74,7 @@ describe('complaints', () => {
     alice = await service.addPerson('Alice')
   })
 
-  async function ask<T>(path: string, method = 'GET', token = alice.token) {
+  async function ask<T>(path: string, method = 'GET', token = alice.token): Promise<Answer<T>> {
     const response = await service.request(`/api/v1/complaints${path}`, { method, token })
     return { status: response.status, data: ((await response.json()) as { data: T }).data }
   }
@@ -236,12 +239,7 @@ describe('complaints', () => {
           [alice.id, ago, messages],
         )
       }
-      const { db, close } = openDatabase(service.databaseUrl)
-      try {
-        await complaintRatesJob({ db }).run({}, jobContext())
-      } finally {
-        await close()
-      }
+      await complaintRatesJob({ db: opened.db }).run({}, jobContext())
     }
     async function alerts() {
       const { rows } = await database.query<Record<string, string>>(

@@ -149,6 +149,8 @@ describe('a new SECRET_KEY', () => {
       'alert_channel.secret',
       'alert_channel.settings_encrypted',
       'batch_mailbox_secret.sealed',
+      'canary.sealed',
+      'canary_seed.sealed',
       'dmarc_mailbox.sealed',
       'kept_key.sealed',
       'mail_client.sealed',

@@ -20,6 +20,7 @@ import {
   insertSeed,
   listSeeds,
   lockAndCountCanaries,
+  updateCanary,
   type CanaryRow,
   type SeedRow,
 } from './canary.sql.ts'
@@ -99,12 +100,15 @@ export async function addSeed(
   const sealed = password === undefined ? null : encrypt(password, secretKey, seedContext(id))
   return db.transaction().execute(async (trx) => {
     await lockAndCountCanaries(trx, workspaceId)
-    if ((await listSeeds(trx, [canaryId])).length >= MAX_SEEDS)
+    const seeds = await listSeeds(trx, [canaryId])
+    if (seeds.length >= MAX_SEEDS)
       throw new Fault('conflict', `A canary can have up to ${MAX_SEEDS} seeds. Delete one first.`)
     if (credentialId !== undefined) await holdCredential(trx, workspaceId, credentialId, true)
     const provider = seedProvider(settings.host)
     const row = await insertSeed(trx, { ...settings, id, email: address, provider, sealed })
     if (!row) throw new Fault('conflict', `The canary has the seed ${address} already.`)
+    // The first mail need not wait for the next run.
+    if (seeds.length === 0) await updateCanary(trx, workspaceId, canaryId, {})
     return row
   })
 }
