@@ -23,6 +23,7 @@ const WITHOUT: Record<string, string> = {
   'test/clients/fleet': 'takes connections from network namespaces in its own process',
   'test/browser/mail-tests': 'listens for SMTP at one port',
   'test/deliverability/postfix': 'listens for SMTP at one port',
+  'test/deliverability/canary': 'runs the jobs of a service in its own process',
   'test/deliverability/complaints': 'listens for SMTP at one port',
   'test/deliverability/mail-tests': 'listens for SMTP at one port',
   'test/delisting/': BY_ITS_OWN_CLOCK,
