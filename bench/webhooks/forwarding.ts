@@ -25,25 +25,20 @@ export async function run(): Promise<string> {
   const receiver = await startProgram('receiver.ts')
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY })
   try {
-    const call = api(ours, store.apiToken)
-    const { endpoint } = await call('POST', '')
-    const url = `${ours.url}/webhooks/${endpoint.token}`
-    const base = `/${endpoint.id}/destinations`
-    const { destination } = await call('POST', base, {
-      url: receiver.url,
-      concurrency: CONCURRENCY,
-    })
+    const { call, addEndpoint } = createForwarding(ours, store.apiToken)
+    const { id, url, destinationId } = await addEndpoint(receiver.url, CONCURRENCY)
+    const path = `/${id}/destinations/${destinationId}`
     const lines = ['| deliveries | bare/s | ours/s | of bare |', '| --- | --- | --- | --- |']
     await sendAll(agent, url, 2_000)
     await figures(receiver, 2_000)
     for (let round = 0; round < ROUNDS; round++) {
       const bare = await perSecond(WAITING, () => sendAll(agent, receiver.url, WAITING))
       await figures(receiver, WAITING)
-      await call('POST', `${base}/${destination.id}/pause`)
+      await call('POST', `${path}/pause`)
       await sendAll(agent, url, WAITING)
       const before = ours.processorSeconds()
       const drained = await perSecond(WAITING, async () => {
-        await call('POST', `${base}/${destination.id}/resume`, { waiting: 'send' })
+        await call('POST', `${path}/resume`, { waiting: 'send' })
         await figures(receiver, WAITING)
       })
       const cost = ((ours.processorSeconds() - before) / WAITING) * 1e6
@@ -62,8 +57,11 @@ export async function run(): Promise<string> {
   }
 }
 
-function api({ url }: Program, token: string) {
-  return async (method: string, path: string, body: object = {}) => {
+export type Forwarding = ReturnType<typeof createForwarding>
+
+/** Calls the API, and adds endpoints with a destination. */
+export function createForwarding({ url }: Program, token: string) {
+  async function call(method: string, path: string, body: object = {}) {
     const answer = await fetch(`${url}/api/webhook/endpoints${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -75,6 +73,20 @@ function api({ url }: Program, token: string) {
       destination: { id: string }
     }
   }
+  return {
+    call,
+    /** @param receiver null for an endpoint without a destination */
+    async addEndpoint(receiver: string | null, concurrency = 5) {
+      const { endpoint } = await call('POST', '')
+      const { id } = endpoint
+      const added =
+        receiver === null
+          ? null
+          : await call('POST', `/${id}/destinations`, { url: receiver, concurrency })
+      const hook = `${url}/webhooks/${endpoint.token}`
+      return { id, url: hook, destinationId: added?.destination.id ?? '' }
+    },
+  }
 }
 
 async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
@@ -83,13 +95,18 @@ async function perSecond(count: number, work: () => Promise<unknown>): Promise<n
   return (count * 1000) / (performance.now() - startedAt)
 }
 
+/** What the receiver measured since it was last asked. */
+export async function figuresOf({ url }: { url: string }): Promise<Figures> {
+  return (await (await fetch(`${url}/figures`)).json()) as Figures
+}
+
 /** Waits until the receiver has so many, and returns what it measured. */
-async function figures({ url }: Program, count: number): Promise<Figures> {
+async function figures(receiver: Program, count: number): Promise<Figures> {
   const all: Figures[] = []
   const startedAt = performance.now()
   let sum = 0
   while (sum < count) {
-    const read = (await (await fetch(`${url}/figures`)).json()) as Figures
+    const read = await figuresOf(receiver)
     sum += read.count
     all.push(read)
     if (performance.now() - startedAt > 120_000) throw new Error(`${sum} of ${count} arrived`)
@@ -128,14 +145,12 @@ async function paced(agent: Agent, url: string, receiver: Program, rate: number)
   await Promise.all(sent)
   // Read at once at the end, so that its quantiles are those of all.
   await sleep(1_500)
-  const { count, p50, p95, p99 } = (await (
-    await fetch(`${receiver.url}/figures`)
-  ).json()) as Figures
+  const { count, p50, p95, p99 } = await figuresOf(receiver)
   const achieved = Math.round(count / seconds)
   return `at ${rate}/s captured and forwarded: ${achieved}/s arrived, after p50 ${p50}, p95 ${p95}, p99 ${p99} ms`
 }
 
-function sendOne(agent: Agent, url: string): Promise<void> {
+export function sendOne(agent: Agent, url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'x-sent-at': Date.now() }
     request(url, { method: 'POST', agent, headers }, (response) => {

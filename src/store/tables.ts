@@ -1777,6 +1777,7 @@ export interface WebhookRequest {
   contentType: string | null;
   durationMs: number;
   endpointId: string;
+  forwarded: boolean | null;
   headers: Json;
   httpVersion: string;
   id: string;

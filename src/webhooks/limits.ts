@@ -48,6 +48,13 @@ export const RETENTION_DAYS = 30
 /** Milliseconds between two checks for requests beyond those limits. */
 export const TRIM_INTERVAL_MS = 1_000
 
+/**
+ * Milliseconds after which requests are compared again that a waiting delivery kept, and how many at
+ * once.
+ */
+export const PINNED_INTERVAL_MS = 5_000
+export const MAX_COMPARED_PINNED = 1_000
+
 /** Rows that the background deletes at once. */
 export const MAX_TRIMMED_ROWS = 20_000
 

@@ -66,7 +66,7 @@ import { listUsage } from './retention/capture-retention.sql.ts'
 import { webhookRoutes } from './routes.ts'
 import { webhookRuleRoutes } from './rules/webhook-rule-routes.ts'
 import { createSequences } from './rules/sequences.ts'
-import type { StoredCapture } from './requests/captured-request.ts'
+import type { NewDelivery, StoredCapture } from './requests/captured-request.ts'
 import { createRequestInsert, saveSurplus } from './requests/captured-requests.sql.ts'
 import type { ParseError } from './capture/surplus.ts'
 import { createCaptureMatcher } from './capture/capture-target.ts'
@@ -185,7 +185,8 @@ export function createWebhooksModule({
   const committing = createGroupCommit<StoredCapture>({
     async insert(rows) {
       const endpointsStored = await insertRequests(rows)
-      if (rows.some((row) => row.deliveries !== undefined)) deliveries.added()
+      const added = rows.flatMap((row) => row.deliveries ?? [])
+      if (added.length > 0) deliveries.added(destinationsOf(added))
       return endpointsStored
     },
     onStored(captured) {
@@ -261,7 +262,7 @@ export function createWebhooksModule({
       const forwarding = { db, guard, secretKey, baseUrl: config.BASE_URL, log, onAttempt }
       const works = [
         watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
-        ...(forwards ? [startForwarding(forwarding, notifications)] : []),
+        ...(forwards ? [startForwarding(forwarding, notifications, deliveries)] : []),
       ]
       return async () => void (await Promise.all(works.map((stop) => stop())))
     },
@@ -273,6 +274,10 @@ export function createWebhooksModule({
       await trimming.close()
     },
   }
+}
+
+function destinationsOf(deliveries: NewDelivery[]): string[] {
+  return [...new Set(deliveries.map(({ destinationId }) => destinationId))]
 }
 
 function countOutcomes(

@@ -3,12 +3,9 @@ import {
   findWrongSettings,
   newDestinationSecret,
 } from '../../src/webhooks/forwarding/destination-settings.ts'
-import {
-  evaluateAttempt,
-  evaluateFailing,
-  shouldOpen,
-} from '../../src/webhooks/forwarding/evaluate-attempt.ts'
+import { evaluateAttempt, evaluateFailing } from '../../src/webhooks/forwarding/evaluate-attempt.ts'
 import { buildRequest } from '../../src/webhooks/forwarding/outgoing-request.ts'
+import { RecentResults } from '../../src/webhooks/forwarding/recent-results.ts'
 import type { AttemptResult } from '../../src/webhooks/forwarding/send-attempt.ts'
 import type { Header } from '../../src/webhooks/headers.ts'
 import type { RequestRow } from '../../src/webhooks/requests/captured-request.ts'
@@ -65,8 +62,10 @@ function failing(hours: number) {
 }
 
 function isOpen(results: string): boolean {
-  const recent = Array.from(results, (one, index) => ({ at: NOW - index, isFailure: one === 'f' }))
-  return shouldOpen(recent, NOW)
+  const recent = new RecentResults()
+  for (const [index, one] of [...results].entries())
+    recent.add(one === 'f', NOW - results.length + index)
+  return recent.shouldOpen(NOW)
 }
 
 /** The headers of the sender that are sent on, in lower case. */

@@ -92,7 +92,11 @@ describe('destinations take turns', () => {
     const [id] = await addWaiting(portreeve.alice.token, 1, 5)
     const [claimed] = await claimDestinations(database.db, 1)
     if (!claimed) throw new Error('nothing was claimed')
-    const run = runDestination(deps(), claimed, signals, { bytes: 0, isCrowded: () => true })
+    const run = runDestination(deps(), claimed, signals, {
+      bytes: 0,
+      isCrowded: () => true,
+      hasRoom: () => false,
+    })
     await until(
       () => receiver.received,
       (all) => all.length === 1,

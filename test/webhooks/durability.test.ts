@@ -183,7 +183,7 @@ describe('a request that is forwarded', () => {
     await loading.stop()
     const before = receiver.received.length
     // Otherwise its lease would have to end.
-    await database.pool.query('update webhook_destination set claimed_until = null')
+    await database.pool.query('update webhook_destination set claimed_until = now()')
     const second = await startChild('worker')
     const waiting = async () => {
       const { rows } = await database.pool.query<{ state: string }>(

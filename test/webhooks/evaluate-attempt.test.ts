@@ -4,8 +4,8 @@ import {
   evaluateFailing,
   parseRetryAfter,
   probeDelay,
-  shouldOpen,
 } from '../../src/webhooks/forwarding/evaluate-attempt.ts'
+import { RecentResults } from '../../src/webhooks/forwarding/recent-results.ts'
 import type { AttemptResult } from '../../src/webhooks/forwarding/send-attempt.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/time.ts'
 
@@ -104,17 +104,31 @@ describe('Retry-After', () => {
 })
 
 describe('a breaker', () => {
-  const results = (failures: number, successes: number, at = NOW) => [
-    ...Array.from({ length: failures }, () => ({ at, isFailure: true })),
-    ...Array.from({ length: successes }, () => ({ at, isFailure: false })),
-  ]
+  function shouldOpen(failures: number, successes: number, at = NOW): boolean {
+    const recent = new RecentResults()
+    for (let count = 0; count < failures; count++) recent.add(true, at)
+    for (let count = 0; count < successes; count++) recent.add(false, at)
+    return recent.shouldOpen(NOW)
+  }
 
   it('opens when most of enough attempts of a minute failed', () => {
-    expect(shouldOpen(results(9, 0), NOW)).toBe(false)
-    expect(shouldOpen(results(10, 0), NOW)).toBe(true)
-    expect(shouldOpen(results(7, 3), NOW)).toBe(true)
-    expect(shouldOpen(results(69, 31), NOW)).toBe(false)
-    expect(shouldOpen(results(20, 0, NOW - 2 * MINUTE_MS), NOW)).toBe(false)
+    expect(shouldOpen(9, 0)).toBe(false)
+    expect(shouldOpen(10, 0)).toBe(true)
+    expect(shouldOpen(7, 3)).toBe(true)
+    expect(shouldOpen(69, 31)).toBe(false)
+    expect(shouldOpen(20, 0, NOW - 2 * MINUTE_MS)).toBe(false)
+  })
+
+  it('counts those of a minute that goes on, and none from before it was closed', () => {
+    const recent = new RecentResults()
+    for (let second = 0; second < 60; second++) recent.add(true, NOW + second * 1_000)
+    expect(recent.shouldOpen(NOW + 60_000)).toBe(true)
+    for (let second = 60; second < 90; second++) recent.add(false, NOW + second * 1_000)
+    expect(recent.shouldOpen(NOW + 90_000)).toBe(false)
+    for (let count = 0; count < 10; count++) recent.add(true, NOW + 300_000)
+    expect(recent.shouldOpen(NOW + 300_000)).toBe(true)
+    recent.clear()
+    expect(recent.shouldOpen(NOW + 300_000)).toBe(false)
   })
 
   it('probes less and less often', () => {

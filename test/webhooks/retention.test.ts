@@ -51,7 +51,15 @@ describe('trimming', () => {
     const before = await numbersOf(one)
     const endpoints = [one, other].map((endpointId) => ({ endpointId, upTo: 0 }))
     expect(await deleteBeyond(fresh.db, endpoints, 3, 100)).toEqual([
-      { endpointId: one, workspaceId: expect.any(String), upTo: before[1], deleted: 2, bytes: 404 },
+      {
+        endpointId: one,
+        workspaceId: expect.any(String),
+        upTo: before[1],
+        compared: 2,
+        firstPinned: null,
+        deleted: 2,
+        bytes: 404,
+      },
     ])
     await capture(one, 2)
     const next = [{ endpointId: one, upTo: before[1] as number }]

@@ -210,7 +210,9 @@ export async function recoverDeliveries(
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     update webhook_delivery set state = 'waiting', due_at = now(), uncertain = true
-    where destination_id = ${id} and state = 'sending' and run <> ${claims}`.execute(db)
+    where destination_id = ${id} and state = 'sending' and due_at <= now() and run <> ${claims}`.execute(
+    db,
+  )
   return Number(numAffectedRows ?? 0)
 }
 
@@ -237,22 +239,41 @@ export async function claimDeliveries(
         where t.id = ${id} and t.claims = ${claims} and not ${isInDeletedWorkspace('t.workspace_id')})
     returning d.id, d.seq, d.destination_id, d.request_id, d.replay_id, d.state, d.attempts, d.due_at,
       d.uncertain, d.status, d.error, d.created_at, d.ended_at,
-      (select count(*) from webhook_attempt a where a.delivery_id = d.id) as made`.execute(db)
+      case when d.attempts > 0 or d.status is not null or d.error is not null
+        then (select count(*) from webhook_attempt a where a.delivery_id = d.id) else 0 end as made`.execute(
+    db,
+  )
   if (rows.length === 0) return []
-  const requests = await db
-    .selectFrom('webhookRequest')
-    .select(SELECTED_COLUMNS)
-    .where('endpointId', '=', endpointId)
-    .where(
-      'id',
-      'in',
-      rows.map(({ requestId }) => requestId),
-    )
-    .execute()
-  const byId = new Map((requests as unknown as RequestRow[]).map((row) => [row.id, row]))
+  const requests = await readRequests(
+    db,
+    endpointId,
+    rows.map(({ requestId }) => requestId),
+  )
   return rows
     .toSorted((a, b) => a.seq - b.seq)
-    .map((row) => ({ ...row, request: byId.get(row.requestId) }))
+    .map((row) => ({ ...row, request: requests.get(row.requestId) }))
+}
+
+/** Reads the requests that are still stored. */
+async function readRequests(
+  db: Db,
+  endpointId: string,
+  ids: string[],
+): Promise<Map<string, RequestRow>> {
+  const select = async (wanted: string[], isForwarded: boolean) =>
+    (await db
+      .selectFrom('webhookRequest')
+      .select(SELECTED_COLUMNS)
+      .where('id', '=', sql<string>`any(${wanted}::uuid[])`)
+      // Not both: the index of endpoints would be chosen where few of their requests are known.
+      .where(isForwarded ? sql<boolean>`forwarded` : sql<boolean>`endpoint_id = ${endpointId}`)
+      .execute()) as unknown as RequestRow[]
+  const rows = new Map((await select(ids, true)).map((row) => [row.id, row]))
+  // Requests that had no destination when they were captured are in no index.
+  const others = ids.filter((id) => !rows.has(id))
+  if (others.length === 0) return rows
+  for (const row of await select(others, false)) rows.set(row.id, row)
+  return rows
 }
 
 /** Gives claimed deliveries back that were not sent. They are held where the destination is paused. */

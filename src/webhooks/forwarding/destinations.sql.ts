@@ -210,9 +210,9 @@ const DUE_DESTINATIONS: DueRows = {
   claimedUntil: 'claimed_until',
   leaseSeconds: DESTINATION_LEASE_SECONDS,
   claims: 'claims',
-  where: sql`r.state = 'active' and exists (
+  where: sql`r.state = 'active' and (r.claimed_until is not null or exists (
     select from webhook_delivery v where v.destination_id = r.id
-      and (v.state = 'sending' or v.state = 'waiting' and v.due_at <= now()))`,
+      and v.state = 'waiting' and v.due_at <= now()))`,
 }
 
 export const DESTINATION_TIMESTAMPS = futureTimestampsOf(DUE_DESTINATIONS, {
@@ -250,14 +250,21 @@ export async function renewClaim(
   return row as unknown as DestinationRow | undefined
 }
 
-/** Ends a claim. Other destinations of its account that are due come before it now. */
+/**
+ * Ends a claim. Other destinations of its account that are due come before it now.
+ * @param hasLeft whether deliveries were left that the next claim has to recover
+ */
 export async function releaseDestination(
   db: Db,
   { id, claims }: ClaimedDestination,
+  hasLeft = false,
 ): Promise<void> {
   await db
     .updateTable('webhookDestination')
-    .set({ claimedUntil: null, dueAt: sql<Date>`greatest(due_at, now())` })
+    .set({
+      claimedUntil: hasLeft ? sql<Date>`now()` : null,
+      dueAt: sql<Date>`greatest(due_at, now())`,
+    })
     .where('id', '=', id)
     .where('claims', '=', claims)
     .execute()

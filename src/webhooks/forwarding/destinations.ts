@@ -10,7 +10,7 @@ import type { Header } from '../headers.ts'
 import { MAX_DESTINATIONS_PER_ENDPOINT, MAX_DESTINATIONS_PER_WORKSPACE } from '../limits.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
 import { findRequest } from '../requests/captured-requests.sql.ts'
-import { DELIVERIES_ADDED, DESTINATION_CHANGED } from './deliveries-notifier.ts'
+import { DESTINATION_CHANGED, notifyDeliveries } from './deliveries-notifier.ts'
 import {
   findDelivery,
   insertDelivery,
@@ -205,7 +205,7 @@ export async function resumeDestination(
     await updateDestination(trx, id, { state: 'active', reason: null, ...healthy })
     await moveDeliveries(trx, id, ['held'], held === 'send' ? 'waiting' : 'cancelled')
     await closeIncident(trx, owner.workspaceId, failingIncident(id))
-    await notify(trx, DELIVERIES_ADDED, null)
+    await notifyDeliveries(trx, id)
   })
 }
 
@@ -245,7 +245,7 @@ export async function retryNow(
   requireSendable(request, markOf(endpointId, deps.secretKey))
   const { state } = await requireDestination(db, endpointId, delivery.destinationId)
   await retryDelivery(db, deliveryId, state === 'active' ? 'waiting' : 'held')
-  await notify(db, DELIVERIES_ADDED, null)
+  await notifyDeliveries(db, delivery.destinationId)
   return (await findDelivery(db, endpointId, deliveryId)) ?? delivery
 }
 
@@ -276,7 +276,7 @@ export async function forwardRequest(
     bytes: request.body.length,
     orderKey: orderKeyOf(row, request),
   })
-  await notify(db, DELIVERIES_ADDED, null)
+  await notifyDeliveries(db, id)
   return (await findDelivery(db, endpointId, deliveryId)) as DeliveryRow
 }
 

@@ -1,9 +1,6 @@
 import { HOUR_MS } from '../../time.ts'
 import {
-  BREAKER_FAILED_SHARE,
-  BREAKER_MIN_RESULTS,
   BREAKER_PROBE_MS,
-  BREAKER_WINDOW_MS,
   DEFAULT_SCHEDULE_SECONDS,
   FAILING_ALERT_HOURS,
   MAX_BREAKER_PROBE_MS,
@@ -101,16 +98,6 @@ export function parseRetryAfter(text: string | null, now: number): number | null
       : NaN
   if (Number.isNaN(at) || at < now) return null
   return Math.min(MAX_RETRY_AFTER_MS, at - now)
-}
-
-/** Results of the last minute, by which the breaker opens. */
-export type RecentResults = { at: number; isFailure: boolean }[]
-
-/** Whether so many attempts failed that further ones would only be a burden. */
-export function shouldOpen(recent: RecentResults, now: number): boolean {
-  const counted = recent.filter(({ at }) => at > now - BREAKER_WINDOW_MS)
-  const failed = counted.filter(({ isFailure }) => isFailure).length
-  return counted.length >= BREAKER_MIN_RESULTS && failed / counted.length >= BREAKER_FAILED_SHARE
 }
 
 /** Milliseconds until the next probe of a breaker that has opened so many times in a row. */

@@ -6,12 +6,15 @@ import {
   MAX_RUNNING_REPLAYS,
   QUEUE_CHECK_INTERVAL_MS,
 } from '../limits.ts'
-import { DELIVERIES_ADDED, DESTINATION_CHANGED } from './deliveries-notifier.ts'
+import { DESTINATION_CHANGED, type DeliveriesNotifier } from './deliveries-notifier.ts'
 import { dropHeld } from './deliveries.sql.ts'
 import { alertQueueChange } from './destination-alerts.ts'
 import { claimDestinations, limitQueues, type ClaimedDestination } from './destinations.sql.ts'
 import { continueReplays } from './replays.ts'
 import { runDestination, type ForwardingDeps, type ForwardingLoad } from './run-destination.ts'
+
+/** Milliseconds between two claims of destinations at least. */
+const MIN_CLAIM_INTERVAL_MS = 20
 
 /** Milliseconds for requests that are being sent when the service stops. */
 const STOP_GRACE_MS = 5_000
@@ -23,6 +26,7 @@ const STOP_GRACE_MS = 5_000
 export function startForwarding(
   deps: ForwardingDeps,
   notifications: Notifications,
+  deliveries: DeliveriesNotifier,
 ): () => Promise<void> {
   const { db, log } = deps
   const [stopping, cutting] = [new AbortController(), new AbortController()]
@@ -31,20 +35,21 @@ export function startForwarding(
   const load: ForwardingLoad = {
     bytes: 0,
     isCrowded: () => running.size >= MAX_CLAIMED_DESTINATIONS,
+    hasRoom: () => running.size < MAX_CLAIMED_DESTINATIONS / 2,
   }
   let woken = Promise.withResolvers<void>()
 
-  function wake(): void {
-    woken.resolve()
-    for (const each of running.values()) each.wake()
+  /** @param destinations with new deliveries; null for any */
+  function wake(destinations: readonly string[] | null): void {
+    for (const id of destinations ?? running.keys()) running.get(id)?.wake()
+    if (destinations?.every((id) => running.has(id)) !== true) woken.resolve()
   }
   const unsubscribe = [
-    notifications.on(DELIVERIES_ADDED, wake),
+    deliveries.onAdded(notifications, wake),
     // One that is paused sends nothing of what it has claimed.
     notifications.on(DESTINATION_CHANGED, (payload) =>
       running.get((payload as { id: string }).id)?.reload(),
     ),
-    notifications.onReconnect(wake),
   ]
 
   function start(destination: ClaimedDestination): void {
@@ -70,7 +75,12 @@ export function startForwarding(
   }
 
   async function work(): Promise<void> {
+    let claimedAt = 0
     while (!stopping.signal.aborted) {
+      // Destinations that cannot be claimed now are often notified about.
+      const rest = claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now()
+      if (rest > 1) await sleep(rest)
+      claimedAt = performance.now()
       woken = Promise.withResolvers()
       await claim().catch((error: unknown) =>
         log.warn({ err: error }, 'due destinations could not be queried'),
@@ -110,7 +120,7 @@ export function startForwarding(
   return async () => {
     stopping.abort()
     unsubscribe.forEach((stop) => stop())
-    wake()
+    wake(null)
     const timer = setTimeout(() => cutting.abort(), STOP_GRACE_MS)
     await Promise.all(working)
     await Promise.all(Array.from(running.values(), ({ task }) => task))

@@ -1,4 +1,5 @@
-import { createHmac, sign as signBytes } from 'node:crypto'
+import { createHmac, createSecretKey, sign as signBytes, type KeyObject } from 'node:crypto'
+import { createRecentEntries } from '../../recent-entries.ts'
 import { digestOf, signTarget } from '../../protocols/http-signature.ts'
 import type { Header } from '../headers.ts'
 import { signingKeyOf, type SealedSettings } from './destination-settings.ts'
@@ -81,6 +82,18 @@ function standardHeaders(
 function standardSignature(sign: Signing, secret: string, signed: Buffer): string {
   if (sign === 'standard-ed25519')
     return `v1a,${signBytes(null, signed, signingKeyOf(secret).privateKey).toString('base64')}`
-  const key = Buffer.from(secret, 'base64')
-  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+  return `v1,${createHmac('sha256', hmacKeyOf(secret)).update(signed).digest('base64')}`
+}
+
+/** Secrets whose key is remembered. */
+const MAX_HMAC_KEYS = 1_000
+const hmacKeys = createRecentEntries<KeyObject>(MAX_HMAC_KEYS)
+
+/** Making a key takes several times as long as signing with it. */
+function hmacKeyOf(secret: string): KeyObject {
+  const known = hmacKeys.get(secret)
+  if (known) return known
+  const key = createSecretKey(Buffer.from(secret, 'base64'))
+  hmacKeys.set(secret, key)
+  return key
 }

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
-import { notify } from '../../store/notifications.ts'
 import { parseConditions } from '../conditions/conditions.ts'
 import { createRequestValues } from '../conditions/request-values.ts'
 import { requireEndpoint } from '../endpoints/endpoints.ts'
@@ -16,7 +15,7 @@ import {
 import type { RequestRow } from '../requests/captured-request.ts'
 import { listRequests } from '../requests/captured-requests.sql.ts'
 import { verifyRequestSignature } from '../requests/verify-signature.ts'
-import { DELIVERIES_ADDED } from './deliveries-notifier.ts'
+import { notifyDeliveries } from './deliveries-notifier.ts'
 import { requireForwarding, type DestinationDeps, type DestinationOwner } from './destinations.ts'
 import { findDestination, type DestinationRow } from './destinations.sql.ts'
 import { orderKeyOf, unsendableReason } from './forwardable.ts'
@@ -74,7 +73,7 @@ export async function startReplay(
         `Up to ${MAX_RUNNING_REPLAYS} replays of an endpoint can run. Wait for one, or cancel it.`,
       )
     const made = await insertReplay(trx, { ...replay, ...(await measureReplay(trx, replay)) })
-    await notify(trx, DELIVERIES_ADDED, null)
+    await notifyDeliveries(trx, destination)
     return made
   })
 }
@@ -151,7 +150,7 @@ async function continueReplay(
       dueAt: new Date(Date.now() + (chosen.length / perMinute) * 60_000),
       deliveries: chosen.map((row) => deliveryOf(row, destination)),
     })
-    if (isSaved && chosen.length > 0) await notify(trx, DELIVERIES_ADDED, null)
+    if (isSaved && chosen.length > 0) await notifyDeliveries(trx, destinationId)
   })
 }
 

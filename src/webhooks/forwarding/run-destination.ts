@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
 import type { GuardDeps } from '../../net/http/guarded-request.ts'
+import { onAbort } from '../../net/abort.ts'
 import { KeptConnections } from '../../net/http/kept-connections.ts'
 import type { DB } from '../../store/tables.ts'
 import {
-  BREAKER_WINDOW_MS,
   DELIVERY_LEASE_RENEWAL_MS,
   DESTINATION_TURN_MS,
   MAX_CONCURRENCY,
@@ -28,18 +28,13 @@ import {
   updateClaimed,
   type ClaimedDestination,
 } from './destinations.sql.ts'
-import {
-  evaluateAttempt,
-  probeDelay,
-  shouldOpen,
-  type Evaluated,
-  type RecentResults,
-} from './evaluate-attempt.ts'
+import { evaluateAttempt, probeDelay, type Evaluated } from './evaluate-attempt.ts'
 import { changeRequest } from './change-request.ts'
 import { PatchError } from './json-patch.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
 import { markOf } from './forwarding-marks.ts'
 import { buildRequest, type Repeat } from './outgoing-request.ts'
+import { RecentResults } from './recent-results.ts'
 import { sendAttempt, type AttemptResult, type FailureKind } from './send-attempt.ts'
 
 export type ForwardingDeps = {
@@ -61,16 +56,22 @@ export type ForwardingLoad = {
   bytes: number
   /** Whether further destinations may wait for a place. */
   isCrowded(): boolean
+  /** Whether there are places for destinations that have nothing to send at the moment. */
+  hasRoom(): boolean
 }
 
 /** Deliveries that are due soon are waited for, so that a claim is not given up for moments. */
 const WAIT_MS = 2_000
 
-/** How many times its concurrency a destination claims in advance. */
-const CLAIMED_AHEAD = 4
+/** Milliseconds for which a destination stays claimed that has nothing more to send. */
+const LINGER_MS = 1_000
 
-/** Milliseconds in which results are gathered for one statement. */
-const RESULTS_INTERVAL_MS = 10
+/** How many times its concurrency a destination claims in advance, and how many at least. */
+const CLAIMED_AHEAD = 4
+const MIN_CLAIMED_AHEAD = 20
+
+/** Milliseconds between two rounds of statements: results and claims of a round share one each. */
+const ROUND_INTERVAL_MS = 10
 
 const bytesOf = ({ request }: ClaimedDelivery) => request?.body.length ?? 0
 
@@ -104,14 +105,17 @@ class DestinationRun {
   /** Claimed in advance, so that no request waits for the database while others are sent. */
   #queue: ClaimedDelivery[] = []
   #results: DeliveryResult[] = []
-  #recent: RecentResults = []
+  readonly #recent = new RecentResults()
   #probes = 0
   /** When the next request may be sent at the rate of the destination. */
   #nextSlotAt = 0
   #renewAt = Date.now() + DELIVERY_LEASE_RENEWAL_MS
   /** Ends the run: another instance has the destination, or it is paused. */
   #isLost = false
-  #woken = Promise.withResolvers<void>()
+  /** Whether a result was not stored: the next claim recovers its delivery. */
+  #hasLeft = false
+  #woken = Promise.withResolvers<boolean>()
+  #roundAt = 0
 
   constructor(
     deps: ForwardingDeps,
@@ -128,7 +132,7 @@ class DestinationRun {
   }
 
   wake(): void {
-    this.#woken.resolve()
+    this.#woken.resolve(true)
   }
 
   /** Reads the destination again: it may be paused. */
@@ -142,15 +146,20 @@ class DestinationRun {
     try {
       await recoverDeliveries(db, this.#destination)
       while (await this.#step());
+    } catch (error) {
+      this.#hasLeft = true
+      throw error
     } finally {
       await this.#finishSending()
       this.#kept.destroy()
-      await releaseDestination(db, this.#destination)
+      const hasLeft = this.#hasLeft || this.#signals.cut.aborted
+      await releaseDestination(db, this.#destination, hasLeft)
     }
   }
 
   /** @returns whether there may be more to do */
   async #step(): Promise<boolean> {
+    await this.#startRound()
     await this.#saveResults()
     if (Date.now() >= this.#renewAt) await this.#renew()
     if (this.#isLost || this.#signals.stop.aborted || this.#mustWait()) return false
@@ -160,11 +169,21 @@ class DestinationRun {
     if (claimed > 0 && this.#freeSlots() > 0) return true
     if (this.#sending > 0 || this.#results.length > 0) {
       await this.#wokenWithin(this.#slotDelay() ?? DELIVERY_LEASE_RENEWAL_MS)
-      // Results that follow soon share a statement, as long as there is something to send.
-      if (this.#queue.length > 0) await sleep(RESULTS_INTERVAL_MS)
       return true
     }
     return this.#waitForNext()
+  }
+
+  /** Leaves time between two rounds, except where each request waits for the result before. */
+  async #startRound(): Promise<void> {
+    const rest = this.#roundAt + ROUND_INTERVAL_MS - performance.now()
+    if (rest > 1 && this.#isUnordered()) await sleep(rest)
+    this.#roundAt = performance.now()
+  }
+
+  #isUnordered(): boolean {
+    const { orderMode, breakerLevel, perMinute } = this.#destination
+    return orderMode === 'none' && breakerLevel === 0 && perMinute === null
   }
 
   /** Claims what can be sent now, and some more. @returns how many */
@@ -180,11 +199,10 @@ class DestinationRun {
 
   /** How many are claimed in advance: none where each depends on the result before. */
   #ahead(): number {
-    const { orderMode, breakerLevel, perMinute, concurrency } = this.#destination
-    const isFree = orderMode === 'none' && breakerLevel === 0 && perMinute === null
-    const isLow = this.#queue.length < concurrency
+    const most = Math.max(MIN_CLAIMED_AHEAD, this.#destination.concurrency * CLAIMED_AHEAD)
+    const isLow = this.#queue.length < most / 2
     const hasRoom = this.#load.bytes < MAX_SENDING_BYTES
-    return isFree && isLow && hasRoom ? concurrency * CLAIMED_AHEAD : 0
+    return this.#isUnordered() && isLow && hasRoom ? most : 0
   }
 
   #sendQueued(): void {
@@ -212,16 +230,19 @@ class DestinationRun {
     }
     const dueAt = await nextDueAt(this.#deps.db, this.#destination)
     const delay = dueAt === null ? Infinity : dueAt.getTime() - Date.now()
-    if (delay > WAIT_MS) return false
+    // The next requests of a busy endpoint need no new claim.
+    if (delay > WAIT_MS) return this.#load.hasRoom() && (await this.#wokenWithin(LINGER_MS))
     await this.#wokenWithin(Math.max(10, delay))
     return true
   }
 
-  async #wokenWithin(milliseconds: number): Promise<void> {
-    const timer = setTimeout(() => this.wake(), milliseconds)
-    await this.#woken.promise
+  /** @returns false where the time passed */
+  async #wokenWithin(milliseconds: number): Promise<boolean> {
+    const timer = setTimeout(() => this.#woken.resolve(false), milliseconds)
+    const isWoken = await this.#woken.promise
     clearTimeout(timer)
     this.#woken = Promise.withResolvers()
+    return isWoken
   }
 
   /** Slow receivers with full queues would keep all others waiting. */
@@ -269,6 +290,7 @@ class DestinationRun {
     } catch (error) {
       this.#deps.log.warn({ delivery: delivery.id, err: error }, 'a delivery was interrupted')
       this.#isLost = true
+      this.#hasLeft = true
     } finally {
       this.#sending--
       this.#load.bytes -= bytesOf(delivery)
@@ -297,12 +319,11 @@ class DestinationRun {
           : 'no'
     const mark = this.#mark
     const outgoing = { settings: this.#settings, sign, attempt: made + 1, repeat, baseUrl, mark }
-    const timeout = AbortSignal.timeout(timeoutSeconds * 1000)
-    const signal = AbortSignal.any([timeout, this.#signals.cut])
     const changed = this.#change(request)
     if (typeof changed === 'string') return this.#end(delivery, 'unsendable', changed)
     const sent = await buildRequest(changed, { ...outgoing, now: Date.now() })
-    return sendAttempt(sent, guard, signal, this.#kept)
+    const { signal, end } = abortAfter(timeoutSeconds * 1000, this.#signals.cut)
+    return sendAttempt(sent, guard, signal, this.#kept).finally(end)
   }
 
   /** The request as the destination wants it, or why its change does not fit. */
@@ -359,9 +380,7 @@ class DestinationRun {
       await updateClaimed(db, destination, { dueAt: destination.dueAt, lastError: result.error })
       return
     }
-    this.#recent = [...this.#recent, { at: now, isFailure }].filter(
-      ({ at }) => at > now - BREAKER_WINDOW_MS,
-    )
+    this.#recent.add(isFailure, now)
     if (!isFailure) {
       this.#probes = destination.breakerLevel > 0 ? this.#probes + 1 : 0
       const closes = this.#probes >= PROBES_TO_CLOSE
@@ -369,7 +388,7 @@ class DestinationRun {
       return recordSuccess(db, destination, closes)
     }
     this.#probes = 0
-    if (destination.breakerLevel > 0 || shouldOpen(this.#recent, now)) this.#open(now)
+    if (destination.breakerLevel > 0 || this.#recent.shouldOpen(now)) this.#open(now)
     if (evaluated.off !== null) {
       this.#isLost = true
       return turnOff(db, destination, evaluated.off)
@@ -384,7 +403,7 @@ class DestinationRun {
     if (waits && destination.breakerLevel > 0) return
     destination.breakerLevel++
     destination.dueAt = new Date(now + probeDelay(destination.breakerLevel))
-    this.#recent = []
+    this.#recent.clear()
   }
 
   async #returnQueued(): Promise<void> {
@@ -413,5 +432,20 @@ class DestinationRun {
       if (Date.now() >= this.#renewAt) await this.#renew()
     }
     await this.#saveResults()
+  }
+}
+
+/** As `AbortSignal.any` with a timeout, which costs several times as much. */
+function abortAfter(milliseconds: number, cut: AbortSignal) {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const timer = setTimeout(abort, milliseconds)
+  const leave = onAbort([cut], abort)
+  return {
+    signal: controller.signal,
+    end: () => {
+      clearTimeout(timer)
+      leave()
+    },
   }
 }

@@ -89,11 +89,13 @@ const FIELDS: Record<keyof CapturedRequest, WithoutName<Column<CapturedRequest>>
 }
 
 /** The columns that are copied into `webhook_request`. */
-export const COPIED_COLUMNS: Column<CapturedRequest>[] = [
+export const COPIED_COLUMNS: Column<StoredCapture>[] = [
   ...Object.entries(FIELDS).map(
-    ([field, [type, valueOf]]) => [toSnakeCase(field), type, valueOf] as Column<CapturedRequest>,
+    ([field, [type, valueOf]]) => [toSnakeCase(field), type, valueOf] as Column<StoredCapture>,
   ),
   ['stored_bytes', 'int4', storedBytes],
+  // By which workers find it; null keeps all others out of the index.
+  ['forwarded', 'bool', ({ deliveries }) => (deliveries?.length ? true : null)],
 ]
 
 /** The columns of a `RequestRow`. */

@@ -28,10 +28,13 @@ export type Deleted = Trimmed & { workspaceId: string | null; deleted: number; b
 const STORED_BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
   + octet_length(headers::text) + 200)`
 
-/** Whether no delivery of a request waits: one that waits keeps its request. */
+/**
+ * Whether no delivery of a request waits: one that waits keeps its request. `offset 0` finds them by
+ * the request: where many wait, reading all that wait for each request would take seconds.
+ */
 const IS_UNPINNED = sql`not exists (
-  select from webhook_delivery v
-  where v.request_id = r.id and v.state in ('waiting', 'sending', 'held'))`
+  select from (select state from webhook_delivery where request_id = r.id offset 0) v
+  where v.state in ('waiting', 'sending', 'held'))`
 
 /**
  * Deletes requests and adds their bytes to the deleted ones. The caller holds the lock, or takes it
@@ -59,36 +62,50 @@ export async function deleteCounted(
   return rows
 }
 
+/** What was compared of an endpoint, up to `upTo`, and the first of it that a delivery keeps. */
+export type TrimResult = Deleted & { compared: number; firstPinned: number | null }
+
 /**
- * Deletes the oldest requests beyond `kept` of each endpoint, up to `limit` in total so that no
- * deletion takes long. Deleted rows stay in the index until the next VACUUM, and scanning them
- * again would cost more than everything else: hence `upTo`. Deletions run one after another under a
- * lock, which costs less than locking each row.
- * @returns the endpoints with deleted requests, and how many
+ * Deletes the oldest requests beyond `kept` of each endpoint. Up to `limit` are compared in total, so
+ * that no deletion takes long: captures wait for it. Deleted rows stay in the index until the next
+ * VACUUM, and scanning them again would cost more than everything else: hence `upTo`. Deletions run
+ * one after another under a lock, which costs less than locking each row.
+ * @returns the endpoints of which something was compared
  */
 export async function deleteBeyond(
   db: Db,
   endpoints: Trimmed[],
   kept: number,
   limit: number,
-): Promise<Deleted[]> {
+): Promise<TrimResult[]> {
   const ids = endpoints.map(({ endpointId }) => endpointId)
   const upTo = endpoints.map((endpoint) => endpoint.upTo)
-  const beyond = sql`ctid = any (array(
-    select r.ctid
-    from turn, unnest(${ids}::uuid[], ${upTo}::bigint[]) as e (id, up_to)
-    cross join lateral (
-      select seq from webhook_request where endpoint_id = e.id and seq > e.up_to
-      order by seq desc offset ${kept} limit 1) as oldest
-    join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
-      and ${IS_UNPINNED}
-    order by r.endpoint_id, r.seq
-    limit ${limit}))`
-  return deleteCounted(
-    db,
-    beyond,
-    sql`turn as materialized (select take_turn_deleting_requests()),`,
-  )
+  const { rows } = await sql<TrimResult>`
+    with turn as materialized (select take_turn_deleting_requests()),
+    beyond as materialized (
+      select r.ctid as place, r.endpoint_id, r.seq, ${IS_UNPINNED} as is_free
+      from turn, unnest(${ids}::uuid[], ${upTo}::bigint[]) as e (id, up_to)
+      cross join lateral (
+        select seq from webhook_request where endpoint_id = e.id and seq > e.up_to
+        order by seq desc offset ${kept} limit 1) as oldest
+      join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
+      order by r.endpoint_id, r.seq
+      limit ${limit}),
+    gone as (
+      delete from webhook_request where ctid = any (array(select place from beyond where is_free))
+      returning endpoint_id, ${STORED_BYTES} as bytes),
+    summed as (
+      select endpoint_id, count(*) as deleted, sum(bytes)::bigint as bytes from gone group by endpoint_id),
+    counted as (
+      insert into webhook_deleted as d (endpoint_id, bytes) select endpoint_id, bytes from summed
+      on conflict (endpoint_id) do update set bytes = d.bytes + excluded.bytes)
+    select b.endpoint_id, max(b.seq) as up_to, count(*) as compared,
+      min(b.seq) filter (where not b.is_free) as first_pinned,
+      coalesce(max(s.deleted), 0) as deleted, coalesce(max(s.bytes), 0) as bytes,
+      (select workspace_id from webhook_endpoint e where e.id = b.endpoint_id)
+    from beyond b left join summed s on s.endpoint_id = b.endpoint_id
+    group by b.endpoint_id`.execute(db)
+  return rows
 }
 
 /** Deletes requests older than this, up to `limit`. */

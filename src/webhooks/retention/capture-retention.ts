@@ -8,6 +8,8 @@ import {
 import {
   REQUESTS_PER_ENDPOINT,
   RETENTION_DAYS,
+  MAX_COMPARED_PINNED,
+  PINNED_INTERVAL_MS,
   TRIM_INTERVAL_MS,
   MAX_TRIMMED_ROWS,
   VACUUM_AFTER_BYTES,
@@ -21,6 +23,7 @@ import {
   vacuumRequests,
   listOverfull,
   type Deleted,
+  type TrimResult,
 } from './capture-retention.sql.ts'
 import { DAY_MS } from '../../time.ts'
 
@@ -31,6 +34,7 @@ const MAX_TRACKED_ENDPOINTS = 10_000
 export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   const { db } = deps
   const upTo = new Map<string, number>()
+  const pinned = new Map<string, Pinned>()
   let captured = new Map<string, string>()
   const deleted = { requests: 0, bytes: 0 }
   let running: Promise<void> | undefined
@@ -40,7 +44,9 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
     captured = new Map()
     try {
       if (upTo.size > MAX_TRACKED_ENDPOINTS) upTo.clear()
-      count(await trimAll(db, [...batch.keys()], upTo))
+      if (pinned.size > MAX_TRACKED_ENDPOINTS) pinned.clear()
+      count(await trimAll(db, [...batch.keys()], { upTo, pinned }))
+      count(await trimPinned(db, { upTo, pinned }))
       count(await trimToQuotas(deps, upTo, { workspaceIds: [...new Set(batch.values())] }))
       await freeDeleted()
     } catch (error) {
@@ -63,7 +69,8 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   }
 
   const timer = setInterval(() => {
-    if (captured.size > 0) running ??= trim().finally(() => (running = undefined))
+    if (captured.size > 0 || pinned.size > 0)
+      running ??= trim().finally(() => (running = undefined))
   }, TRIM_INTERVAL_MS).unref()
 
   return {
@@ -88,31 +95,72 @@ export function webhookCleanUpJob(deps: QuotaDeps): Job {
     schedule: '*/15 * * * *',
     async run(_data, { signal, log }) {
       const upTo = new Map<string, number>()
-      const beyond = countDeleted(await trimAll(db, await listOverfullSlowly(db), upTo, signal))
+      const positions = { upTo, pinned: new Map<string, Pinned>() }
+      const ids = await listOverfullSlowly(db)
+      const beyond = countDeleted(await trimAll(db, ids, positions, signal))
       const overQuota = countDeleted(await trimToQuotas(deps, upTo, { signal }))
       const before = new Date(Date.now() - RETENTION_DAYS * DAY_MS)
-      const old = await deleteUntilDone(() => deleteOlder(db, before, MAX_TRIMMED_ROWS), signal)
+      const deleteSome = () => deleteOlder(db, before, MAX_TRIMMED_ROWS)
+      const old = await untilFewer(MAX_TRIMMED_ROWS, deleteSome, signal)
       if (beyond + overQuota + old > 0)
         log.info({ beyond, overQuota, old }, 'deleted expired captured requests')
     },
   })
 }
 
-/** @param upTo the number up to which each endpoint is trimmed; updated here */
+/** The first request of an endpoint that a delivery kept, and when it is compared again. */
+type Pinned = { seq: number; at: number }
+
+/** The numbers up to which endpoints are trimmed, and what was left before them. */
+type Positions = { upTo: Map<string, number>; pinned: Map<string, Pinned> }
+
+/** @param positions updated here */
 async function trimAll(
   db: Db,
   ids: string[],
-  upTo: Map<string, number>,
+  positions: Positions,
   signal?: AbortSignal,
+  limit = MAX_TRIMMED_ROWS,
 ): Promise<Deleted[]> {
+  const { upTo } = positions
   const all: Deleted[] = []
-  await deleteUntilDone(async () => {
-    const endpoints = ids.map((endpointId) => ({ endpointId, upTo: upTo.get(endpointId) ?? 0 }))
-    const trimmed = await deleteBeyond(db, endpoints, REQUESTS_PER_ENDPOINT, MAX_TRIMMED_ROWS)
-    for (const { endpointId, upTo: last } of trimmed) upTo.set(endpointId, last)
-    all.push(...trimmed)
-    return countDeleted(trimmed)
-  }, signal)
+  await untilFewer(
+    limit,
+    async () => {
+      const endpoints = ids.map((endpointId) => ({ endpointId, upTo: upTo.get(endpointId) ?? 0 }))
+      const trimmed = await deleteBeyond(db, endpoints, REQUESTS_PER_ENDPOINT, limit)
+      for (const one of trimmed) advance(positions, one)
+      all.push(...trimmed)
+      return trimmed.reduce((sum, { compared }) => sum + compared, 0)
+    },
+    signal,
+  )
+  return all
+}
+
+/**
+ * What a delivery keeps is passed, and compared again after a while: otherwise a full queue would be
+ * compared with each capture.
+ */
+function advance({ upTo, pinned }: Positions, trimmed: TrimResult): void {
+  const { endpointId, firstPinned } = trimmed
+  upTo.set(endpointId, trimmed.upTo)
+  if (firstPinned === null) return
+  const seq = Math.min(firstPinned, pinned.get(endpointId)?.seq ?? Infinity)
+  const at = pinned.get(endpointId)?.at ?? Date.now() + PINNED_INTERVAL_MS
+  pinned.set(endpointId, { seq, at })
+}
+
+/** Compares again what deliveries kept, a few at once. */
+async function trimPinned(db: Db, positions: Positions): Promise<Deleted[]> {
+  const { upTo, pinned } = positions
+  const all: Deleted[] = []
+  for (const [endpointId, { seq, at }] of [...pinned]) {
+    if (at > Date.now()) continue
+    pinned.delete(endpointId)
+    upTo.set(endpointId, seq - 1)
+    all.push(...(await trimAll(db, [endpointId], positions, undefined, MAX_COMPARED_PINNED)))
+  }
   return all
 }
 
@@ -120,15 +168,17 @@ function countDeleted(all: Deleted[]): number {
   return all.reduce((sum, { deleted }) => sum + deleted, 0)
 }
 
-async function deleteUntilDone(
-  deleteSome: () => Promise<number>,
+/** Repeats work of up to `most` rows until there are fewer. @returns the sum */
+async function untilFewer(
+  most: number,
+  work: () => Promise<number>,
   signal?: AbortSignal,
 ): Promise<number> {
   for (let all = 0; ;) {
     signal?.throwIfAborted()
-    const some = await deleteSome()
+    const some = await work()
     all += some
-    if (some < MAX_TRIMMED_ROWS) return all
+    if (some < most) return all
   }
 }
 
