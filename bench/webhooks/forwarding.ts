@@ -57,10 +57,22 @@ export async function run(): Promise<string> {
   }
 }
 
-export type Forwarding = ReturnType<typeof createForwarding>
+type Calls = {
+  endpoint: { id: string; token: string }
+  destination: { id: string }
+}
 
 /** Calls the API, and adds endpoints with a destination. */
-export function createForwarding({ url }: Program, token: string) {
+export type Forwarding = {
+  call: (method: string, path: string, body?: object) => Promise<Calls>
+  /** @param receiver null for an endpoint without a destination */
+  addEndpoint: (
+    receiver: string | null,
+    concurrency?: number,
+  ) => Promise<{ id: string; url: string; destinationId: string }>
+}
+
+export function createForwarding({ url }: Program, token: string): Forwarding {
   async function call(method: string, path: string, body: object = {}) {
     const answer = await fetch(`${url}/api/webhook/endpoints${path}`, {
       method,
@@ -68,15 +80,11 @@ export function createForwarding({ url }: Program, token: string) {
       body: JSON.stringify(body),
     })
     if (!answer.ok) throw new Error(await answer.text())
-    return (await answer.json()) as {
-      endpoint: { id: string; token: string }
-      destination: { id: string }
-    }
+    return (await answer.json()) as Calls
   }
   return {
     call,
-    /** @param receiver null for an endpoint without a destination */
-    async addEndpoint(receiver: string | null, concurrency = 5) {
+    async addEndpoint(receiver, concurrency = 5) {
       const { endpoint } = await call('POST', '')
       const { id } = endpoint
       const added =
