@@ -161,6 +161,7 @@ function serviceMetrics(): Registry {
   addReadings(metrics, {
     pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
     countJobs: async () => [],
+    countDeliveries: async () => [],
     isReady: async () => true,
   })
   addBackupReadings(metrics, () => null)

@@ -28,7 +28,7 @@ import { createModules } from './modules.ts'
 import { requirePort } from './net/acceptors.ts'
 import { basePathOf } from './setting-values.ts'
 import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
-import { isUnavailable, type Database } from './store/database.ts'
+import { isUnavailable, type Database, type Db } from './store/database.ts'
 import { endArchiving } from './store/archive/slot.ts'
 import { readStatus } from './store/archive/archive-status.ts'
 import { lockDataDir, startEmbedded, type Embedded } from './store/embedded.ts'
@@ -41,6 +41,7 @@ import { followNames } from './net/named-networks.ts'
 import { VERSION } from './version.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
 import './net/tls/defaults.ts'
+import { countOpenDeliveries } from './webhooks/forwarding/deliveries.sql.ts'
 
 /** The log line that ends the start. */
 export const READY_MESSAGE = 'Portreeve is ready'
@@ -165,7 +166,7 @@ export async function startService(
   if (metrics && processNumber !== undefined) addReadings(metrics, { pool, isReady })
   else if (metrics) {
     const readOthers = async () => processes?.readMetrics() ?? []
-    await startMetrics({ config, metrics, pool, queue, isReady, readOthers }, undo)
+    await startMetrics({ config, metrics, db, pool, queue, isReady, readOthers }, undo)
   }
 
   // Requests and jobs stop concurrently, so that they share one grace period.
@@ -306,6 +307,7 @@ async function archiveDatabase(
 type MetricsContext = {
   config: Config
   metrics: ServiceMetrics
+  db: Db
   pool: Pool
   queue: Queue
   isReady: () => Promise<boolean>
@@ -314,11 +316,16 @@ type MetricsContext = {
 }
 
 async function startMetrics(
-  { config, metrics, pool, queue, isReady, readOthers }: MetricsContext,
+  { config, metrics, db, pool, queue, isReady, readOthers }: MetricsContext,
   undo: AsyncDisposableStack,
 ): Promise<void> {
   if (!config.METRICS_LISTEN) return
-  addReadings(metrics, { pool, countJobs: () => queue.stats(), isReady })
+  addReadings(metrics, {
+    pool,
+    countJobs: () => queue.stats(),
+    countDeliveries: () => countOpenDeliveries(db),
+    isReady,
+  })
   if (config.BACKUP_ARCHIVE) addBackupReadings(metrics, () => readStatus(config.DATA_DIR))
   const { registry } = metrics
   const server = await startMetricsServer(config.METRICS_LISTEN, {

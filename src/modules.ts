@@ -234,7 +234,7 @@ export async function createModules(
       sendsMail: config.SMTP_URL !== undefined,
     }),
   )
-  const { otherMail } = add(
+  const { mailReceivers } = add(
     createDeliverabilityModule({
       db,
       notifications,
@@ -251,7 +251,7 @@ export async function createModules(
       readMailboxes: dmarc.mailboxes.read,
     }),
   )
-  dmarc.receiveOtherMail(otherMail)
+  for (const receiver of mailReceivers) dmarc.receiveMail(receiver)
   add(
     createAlertsModule({
       db,
@@ -273,10 +273,12 @@ export async function createModules(
       resolver,
       onOutcome: metrics?.countCapture,
       onAttempt: metrics?.countForwardingAttempt,
+      onDeliveryEnd: metrics?.countForwardingEnd,
       onRemoved: metrics?.countRemovedCaptures,
       onSpace: metrics?.setFreeBytes,
     }),
   )
+  dmarc.receiveMail(webhooks.emails)
   const readers = {
     captures: webhooks.usage,
     reportFiles: dmarc.fileUsage,

@@ -30,7 +30,6 @@ import {
 import { createAskEngines } from './mail-tests/engines/ask-engines.ts'
 import { pickUpJob, recoverAnalysesJob, type ReadMailboxes } from './mail-tests/mail-test-jobs.ts'
 import { DUE_ANALYSES } from './mail-tests/mail-tests.sql.ts'
-import type { OtherMail } from '../dmarc/intake/other-mail.ts'
 import { complaintRatesJob } from './complaints/complaint-jobs.ts'
 import { createComplaintReceiver } from './complaints/receive-complaints.ts'
 import { complaintRoutes } from './complaints/routes.ts'
@@ -88,7 +87,7 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
       checkCanariesJob(options),
     ] as Job[],
     /** Receives tests and complaints from the module that has the SMTP server and the mailboxes. */
-    otherMail: firstOf(createMailReceiver(deps), createComplaintReceiver(deps)),
+    mailReceivers: [createMailReceiver(deps), createComplaintReceiver(deps)],
     futureTimestamps: [
       ...futureTimestamps('service', [
         ['mail_test', 'expires_at', DAY_SECONDS],
@@ -118,22 +117,5 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
       },
     } satisfies Routes<RouteContext>,
     close: () => analyzer.close(),
-  }
-}
-
-/** The first receiver that a mail is for. */
-function firstOf(...receivers: OtherMail[]): OtherMail {
-  return {
-    async findRecipient(address) {
-      for (const receiver of receivers) {
-        const recipient = await receiver.findRecipient(address)
-        if (recipient) return recipient
-      }
-      return null
-    },
-    async pickUp(workspaceId, bytes) {
-      for (const receiver of receivers) if (await receiver.pickUp(workspaceId, bytes)) return true
-      return false
-    },
   }
 }

@@ -6,6 +6,7 @@ import type { Enqueue, Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
+import type { MailReceiver } from '../net/mail-receiver.ts'
 import type { SmtpServer } from '../net/smtp-server.ts'
 import type { AsnTable } from '../protocols/networks/asn-table.ts'
 import type { DB } from '../store/tables.ts'
@@ -13,7 +14,6 @@ import { findSafePolicy, listSelectorsOf } from './domains/known-mail.ts'
 import { reportEmailOf } from './domains/report-email.ts'
 import { findDomainByName } from './domains/dmarc-domains.sql.ts'
 import type { OnReports } from './intake/ingest.ts'
-import type { OtherMail } from './intake/other-mail.ts'
 import { USAGE_RETENTION_DAYS, type IntakeLimits } from './limits.ts'
 import {
   cleanUpReportsJob,
@@ -81,7 +81,7 @@ export function createDmarcModule(options: DmarcOptions) {
     pollLimitMs,
     dnsWaitMs,
   } = options
-  let otherMail: OtherMail | undefined
+  const mailReceivers: MailReceiver[] = []
   const deps = {
     db,
     secretKey,
@@ -95,7 +95,7 @@ export function createDmarcModule(options: DmarcOptions) {
     raiseAlert,
     raiseResolved,
     onReports,
-    otherMail: () => otherMail,
+    mailReceivers,
     pollLimitMs,
     dnsWaitMs,
   }
@@ -143,11 +143,11 @@ export function createDmarcModule(options: DmarcOptions) {
         certificate,
         onReports,
         limits,
-        otherMail,
+        mailReceivers,
       })
     },
     /** Call before the start: mail to addresses that receive no reports goes there. */
-    receiveOtherMail: (receiver: OtherMail) => void (otherMail = receiver),
+    receiveMail: (receiver: MailReceiver) => void mailReceivers.push(receiver),
     /** The report mailboxes of a workspace, and a read of them now. */
     mailboxes: {
       list: async (workspaceId: string): Promise<string[]> =>

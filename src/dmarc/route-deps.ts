@@ -12,7 +12,7 @@ import type { DB } from '../store/tables.ts'
 import type { FindAsn } from './summary/summary.ts'
 import type { ReportRecords } from './domains/publication.ts'
 import type { OnReports } from './intake/ingest.ts'
-import type { OtherMail } from './intake/other-mail.ts'
+import type { MailReceiver } from '../net/mail-receiver.ts'
 
 /** @throws Fault where DNS gives no answer */
 export type FindReportRecords = (
@@ -38,7 +38,7 @@ export type DmarcDeps = {
   /** The records about reports that the page of a domain proposes. */
   findReportRecords: FindReportRecords
   onReports?: OnReports | undefined
-  otherMail?: () => OtherMail | undefined
+  mailReceivers?: readonly MailReceiver[]
   /** Milliseconds for which a page waits for DNS, if not `MAX_DNS_WAIT_MS`. */
   dnsWaitMs?: number | undefined
 }

@@ -1656,6 +1656,7 @@ export interface WebhookDelivery {
   createdAt: Generated<Timestamp>;
   destinationId: string;
   dueAt: Generated<Timestamp>;
+  edited: Generated<boolean>;
   endedAt: Timestamp | null;
   endpointId: string;
   error: string | null;
@@ -1702,10 +1703,22 @@ export interface WebhookDestination {
   workspaceId: string;
 }
 
+export interface WebhookEdit {
+  body: Buffer | null;
+  createdAt: Generated<Timestamp>;
+  deliveryId: string;
+  endpointId: string;
+  headers: Json | null;
+  method: string | null;
+  path: string | null;
+  query: string | null;
+}
+
 export interface WebhookEndpoint {
   capturedBytes: Generated<number>;
   cors: Generated<boolean>;
   createdAt: Generated<Timestamp>;
+  emailToken: string | null;
   id: Generated<string>;
   label: Generated<string>;
   labels: Generated<string[]>;
@@ -1815,6 +1828,17 @@ export interface WebhookRuleState {
   expiresAt: Timestamp | null;
   key: string;
   ruleId: string;
+}
+
+export interface WebhookShare {
+  createdAt: Generated<Timestamp>;
+  endpointId: string;
+  expiresAt: Timestamp;
+  id: Generated<string>;
+  requestId: string;
+  token: string;
+  withBody: boolean;
+  workspaceId: string;
 }
 
 export interface WebhookWatch {
@@ -1982,6 +2006,7 @@ export interface DB {
   webhookDeleted: WebhookDeleted;
   webhookDelivery: WebhookDelivery;
   webhookDestination: WebhookDestination;
+  webhookEdit: WebhookEdit;
   webhookEndpoint: WebhookEndpoint;
   webhookHeldName: WebhookHeldName;
   webhookListener: WebhookListener;
@@ -1990,6 +2015,7 @@ export interface DB {
   webhookRequest: WebhookRequest;
   webhookRule: WebhookRule;
   webhookRuleState: WebhookRuleState;
+  webhookShare: WebhookShare;
   webhookWatch: WebhookWatch;
   workspace: Workspace;
   workspaceContact: WorkspaceContact;

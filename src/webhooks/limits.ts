@@ -165,6 +165,11 @@ export const MAX_CHANGE_BYTES = 32 * KIB
 /** Bytes to which a body grows by a patch: `copy` could double it with each operation. */
 export const MAX_PATCHED_BYTES = 2 * MIB
 
+/** Bytes of an edited body, edited requests that an endpoint keeps, and headers of one. */
+export const MAX_EDITED_BODY_BYTES = 256 * KIB
+export const MAX_EDITS_PER_ENDPOINT = 20
+export const MAX_EDITED_HEADERS = 200
+
 /** Newest ended deliveries of a destination, of which its success rate is. */
 export const RATED_DELIVERIES = 200
 
@@ -248,6 +253,11 @@ export const MAX_ANSWER_BYTES = 512 * KIB
 
 /** Days for which answers of listeners are shown. */
 export const ANSWER_RETENTION_DAYS = 30
+
+/** Public links of an endpoint, and days until one expires: by default and at most. */
+export const MAX_SHARES_PER_ENDPOINT = 20
+export const DEFAULT_SHARE_DAYS = 7
+export const MAX_SHARE_DAYS = 30
 
 /** Bytes that are stored of a malformed request. */
 export const MAX_MALFORMED_BYTES = KIB

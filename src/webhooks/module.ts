@@ -23,6 +23,7 @@ import { createBatchedNotifier } from './batched-notifier.ts'
 import { CAPTURE_PATHS } from './capture/capture-paths.ts'
 import { createCapture } from './capture/capture.ts'
 import { createDelayedResponses } from './capture/delayed-responses.ts'
+import { createEmailReceiver } from './email/receive-emails.ts'
 import { createEndpointCache } from './endpoints/cache.ts'
 import { loadEndpoint, onEndpointChange } from './endpoints/endpoints.ts'
 import { createDeliveriesNotifier } from './forwarding/deliveries-notifier.ts'
@@ -56,6 +57,7 @@ import {
   LISTENER_LEASE_SECONDS,
   MAX_KEY_MINUTES,
   MAX_RETRY_SECONDS,
+  MAX_SHARE_DAYS,
   REPEAT_HOURS,
   RETRY_JITTER,
 } from './limits.ts'
@@ -65,6 +67,7 @@ import { startTrimming, webhookCleanUpJob } from './retention/capture-retention.
 import { listUsage } from './retention/capture-retention.sql.ts'
 import { webhookRoutes } from './routes.ts'
 import { webhookRuleRoutes } from './rules/webhook-rule-routes.ts'
+import { sharedRequestRoute, shareRoutes } from './shares/request-share-routes.ts'
 import { createSequences } from './rules/sequences.ts'
 import type { NewDelivery, StoredCapture } from './requests/captured-request.ts'
 import { createRequestInsert, saveSurplus } from './requests/captured-requests.sql.ts'
@@ -80,7 +83,9 @@ export type WebhooksOptions = {
     Config,
     | 'BASE_URL'
     | 'FORWARD_PRIVATE_TARGETS'
+    | 'REPORT_DOMAIN'
     | 'REPORTS_URL'
+    | 'SMTP_LISTEN'
     | 'WEBHOOK_BASE_URL'
     | 'WEBHOOK_FORWARDING'
     | 'WEBHOOK_NAMES'
@@ -95,6 +100,8 @@ export type WebhooksOptions = {
   onOutcome?: ((outcome: StoreOutcome) => void) | undefined
   /** Called with the result of each attempt to forward a request, for metrics. */
   onAttempt?: ForwardingDeps['onAttempt']
+  /** Called with the state of each delivery that has ended, for metrics. */
+  onDeliveryEnd?: ForwardingDeps['onEnd']
   /** Called with the number of captured requests that were removed early, and the reason. */
   onRemoved?: ((reason: 'quota' | 'disk', requests: number) => void) | undefined
   /** Called with the free bytes of the database, where they are monitored. */
@@ -115,6 +122,7 @@ const FUTURE_TIMESTAMPS = [
     ['webhook_rule_state', 'expires_at', MAX_KEY_MINUTES * MINUTE_SECONDS],
     ['webhook_listener', 'lease_until', LISTENER_LEASE_SECONDS],
     ['webhook_held_name', 'held_until', HELD_NAME_DAYS * DAY_SECONDS],
+    ['webhook_share', 'expires_at', MAX_SHARE_DAYS * DAY_SECONDS],
   ]),
 ]
 
@@ -124,6 +132,7 @@ const RETENTION: Retention[] = [
   { table: 'webhook_repeat', column: 'at', days: REPEAT_HOURS / 24 },
   { table: 'webhook_answer', column: 'at', days: ANSWER_RETENTION_DAYS },
   { table: 'webhook_listener', column: 'lease_until', days: 1 },
+  { table: 'webhook_share', column: 'expires_at', days: 0 },
   { table: 'webhook_replay', column: 'ended_at', days: DELIVERY_RETENTION_DAYS },
   { table: 'webhook_attempt', column: 'at', days: DELIVERY_RETENTION_DAYS },
   { table: 'webhook_delivery', column: 'ended_at', days: DELIVERY_RETENTION_DAYS },
@@ -154,10 +163,13 @@ export function createWebhooksModule({
   log,
   onOutcome,
   onAttempt,
+  onDeliveryEnd,
   onRemoved,
   onSpace,
 }: WebhooksOptions) {
   const webhookBaseUrl = config.WEBHOOK_BASE_URL
+  const emailDomain = config.SMTP_LISTEN === null ? null : config.REPORT_DOMAIN
+  const places = { webhookBaseUrl, emailDomain }
   const forwards = config.WEBHOOK_FORWARDING !== 'off'
   const guard = { resolver, allowPrivate: config.FORWARD_PRIVATE_TARGETS }
   const hasOwnOrigin = new URL(config.BASE_URL).host !== new URL(webhookBaseUrl).host
@@ -216,7 +228,7 @@ export function createWebhooksModule({
     storeMalformed: storeIfNamed,
     log,
   })
-  const streams = createRequestStreams({ db, notifications, secretKey, webhookBaseUrl, log })
+  const streams = createRequestStreams({ db, notifications, secretKey, ...places, log })
 
   function endWaiting(): void {
     delays.flush()
@@ -242,13 +254,16 @@ export function createWebhooksModule({
     futureTimestamps: FUTURE_TIMESTAMPS,
     retention: RETENTION,
     capture,
+    /** Captures the mails to addresses of endpoints, from the module that has the SMTP server. */
+    emails: createEmailReceiver({ db, endpoints, commits, domain: config.REPORT_DOMAIN }),
     /** The bytes of captures that these workspaces store. */
     usage: (workspaceIds: string[]) => listUsage(db, workspaceIds),
     routes: {
+      public: (app) => sharedRequestRoute(app, { db }),
       account(app, { reauthenticate }) {
         const forget = (token: string) => endpoints.forget(token)
         const policy = { namePolicy: config.WEBHOOK_NAMES, hasOwnOrigin, forwards }
-        const shared = { db, secretKey, webhookBaseUrl, forget, ...policy }
+        const shared = { db, secretKey, ...places, forget, ...policy }
         webhookRoutes(app, { ...shared, reauthenticate, streams, endWaiting, version: VERSION })
         webhookRuleRoutes(app, shared)
         const sending = { guard, baseUrl: config.BASE_URL }
@@ -256,10 +271,19 @@ export function createWebhooksModule({
         destinationRoutes(app, destinations)
         replayRoutes(app, destinations)
         listenerRoutes(app, shared)
+        shareRoutes(app, { db, baseUrl: config.BASE_URL })
       },
     } satisfies Routes<Pick<RouteContext, 'reauthenticate'>>,
     startWork() {
-      const forwarding = { db, guard, secretKey, baseUrl: config.BASE_URL, log, onAttempt }
+      const forwarding = {
+        db,
+        guard,
+        secretKey,
+        baseUrl: config.BASE_URL,
+        log,
+        onAttempt,
+        onEnd: onDeliveryEnd,
+      }
       const works = [
         watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
         ...(forwards ? [startForwarding(forwarding, notifications, deliveries)] : []),

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { EndpointRow, EncryptedEndpoint } from './endpoints/endpoints.sql.ts'
 import type { RequestRow } from './requests/captured-request.ts'
 import type { Static } from 'typebox'
+import { emailAddressOf } from './email/endpoint-email.ts'
 import type { Surplus } from './capture/surplus.ts'
 import type { AnswerRow } from './listeners/listeners.sql.ts'
 import type { WebhookRequest } from './shapes.ts'
@@ -15,14 +16,22 @@ export function omitSecrets({
   return row
 }
 
-/** Presents an endpoint to its owner, with its URLs. */
-export function presentEndpoint(row: EndpointRow, webhookBaseUrl: string) {
+/** Where endpoints are reached: the base of their URLs, and the domain of their addresses. */
+export type EndpointPlaces = { webhookBaseUrl: string; emailDomain: string | null }
+
+/** Presents an endpoint to its owner, with its URLs and its address. */
+export function presentEndpoint(
+  { emailToken, ...row }: EndpointRow,
+  { webhookBaseUrl, emailDomain }: EndpointPlaces,
+) {
   const urlOf = (key: string) => `${webhookBaseUrl}/webhooks/${key}`
   return {
     ...row,
     responseHeaders: row.responseHeaders ?? [],
     url: urlOf(row.token),
     namedUrl: row.name && urlOf(row.name),
+    receivesEmail: emailToken !== null,
+    emailAddress: emailToken && emailDomain && emailAddressOf(emailToken, emailDomain),
   }
 }
 
@@ -55,7 +64,8 @@ export function presentAnswer({ body, ...row }: AnswerRow) {
   return { ...row, body: text, bodyEncoding: encoding }
 }
 
-function encodeBytes(bytes: Buffer): { text: string; encoding: 'utf8' | 'base64' } {
+/** The bytes as text if they are text, otherwise in base64. */
+export function encodeBytes(bytes: Buffer): { text: string; encoding: 'utf8' | 'base64' } {
   const encoding = isUtf8(bytes) && !bytes.includes(0) ? 'utf8' : 'base64'
   return { text: bytes.toString(encoding), encoding }
 }

@@ -41,7 +41,13 @@ import {
   WebhookSettings,
 } from './shapes.ts'
 import { findAnswer } from './listeners/listeners.sql.ts'
-import { presentAnswer, presentEndpoint, presentRequest, omitSecrets } from './present-request.ts'
+import {
+  omitSecrets,
+  presentAnswer,
+  presentEndpoint,
+  presentRequest,
+  type EndpointPlaces,
+} from './present-request.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>
@@ -52,9 +58,9 @@ export type WebhookRoutesDeps = {
   /** Ends delayed responses and event streams. */
   endWaiting: () => void
   secretKey: string
-  webhookBaseUrl: string
   version: string
-} & EndpointPolicy
+} & EndpointPolicy &
+  EndpointPlaces
 
 const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
@@ -78,9 +84,8 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 }
 
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
-  const { db, webhookBaseUrl } = deps
-  const present = (row: Parameters<typeof presentEndpoint>[0]) =>
-    presentEndpoint(row, webhookBaseUrl)
+  const { db } = deps
+  const present = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, deps)
   const common = { tags }
   app.get(
     '/api/webhook/endpoints',
@@ -241,7 +246,8 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   )
 }
 
-function listRoutes(app: App, { db, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps): void {
+function listRoutes(app: App, deps: WebhookRoutesDeps): void {
+  const { db, secretKey, version } = deps
   app.get(
     '/api/webhook/endpoints/:id/requests',
     {
@@ -268,7 +274,7 @@ function listRoutes(app: App, { db, secretKey, webhookBaseUrl, version }: Webhoo
       )
       if (format === 'har') {
         reply.header('content-disposition', `attachment; filename="webhook-${endpoint.token}.har"`)
-        return toHar(rows, presentEndpoint(endpoint, webhookBaseUrl).url, version)
+        return toHar(rows, presentEndpoint(endpoint, deps).url, version)
       }
       const last = rows.at(-1)?.seq ?? from
       const nextCursor = last !== null && (hasMore || order === 'asc') ? String(last) : null
@@ -309,7 +315,8 @@ function dateOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoutesDeps): void {
+function requestRoutes(app: App, deps: WebhookRoutesDeps): void {
+  const { db, secretKey } = deps
   const common = { tags, params: requestParams }
   async function find(workspaceId: string, { id, requestId }: { id: string; requestId: string }) {
     const endpoint = await requireEndpoint(db, workspaceId, id)
@@ -329,7 +336,7 @@ function requestRoutes(app: App, { db, secretKey, webhookBaseUrl }: WebhookRoute
     },
     async (request) => {
       const { endpoint, row } = await find(callerOf(request).workspaceId, request.params)
-      const { url } = presentEndpoint(endpoint, webhookBaseUrl)
+      const { url } = presentEndpoint(endpoint, deps)
       const signature = verifyRequestSignature(row, endpoint, secretKey)
       const answer = await findAnswer(db, row.id)
       return {

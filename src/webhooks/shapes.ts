@@ -25,6 +25,8 @@ const EXAMPLE = {
   name: 'shop-orders',
   url: 'https://portreeve.example/webhooks/Ab3dE5fG7h',
   namedUrl: 'https://portreeve.example/webhooks/shop-orders',
+  receivesEmail: false,
+  emailAddress: null,
   label: 'shop orders',
   labels: ['production'],
   responseStatus: 200,
@@ -43,6 +45,11 @@ const EXAMPLE = {
 
 const RepeatKey = Nullable(Type.String({ minLength: 1, maxLength: MAX_FIELD_CHARS }), {
   description: `A field such as \`body/id\` by which repeated requests are recognized. Null for ${REPEAT_HEADERS.map((name) => `\`${name}\``).join(', ')}.`,
+})
+
+const ReceivesEmail = Type.Boolean({
+  description:
+    'Whether it has an address for mail, too; off by default. Off and on again makes a new address. Needs SMTP_LISTEN.',
 })
 
 const Label = Type.String({
@@ -148,6 +155,10 @@ export const WebhookEndpoint = Type.Object(
     namedUrl: Nullable(
       Type.String({ description: 'The URL with the chosen name. The one with the token stays.' }),
     ),
+    receivesEmail: ReceivesEmail,
+    emailAddress: Nullable(
+      Type.String({ description: 'Each mail to it is captured as a request `EMAIL`.' }),
+    ),
     label: Type.String(),
     labels: Labels,
     responseStatus: ResponseStatus,
@@ -174,6 +185,7 @@ const Name = Type.String({
 })
 
 const SETTINGS = {
+  receivesEmail: Type.Optional(ReceivesEmail),
   label: Type.Optional(Label),
   labels: Type.Optional(Labels),
   responseStatus: Type.Optional(ResponseStatus),

@@ -3,7 +3,12 @@ import { HEARTBEAT_MS, type EventWriter } from '../http/events/event-writer.ts'
 import type { Db } from '../store/database.ts'
 import { findEndpoint, type EncryptedEndpoint } from './endpoints/endpoints.sql.ts'
 import { MAX_PAGE_BYTES } from './limits.ts'
-import { omitSecrets, presentEndpoint, presentRequest } from './present-request.ts'
+import {
+  omitSecrets,
+  presentEndpoint,
+  presentRequest,
+  type EndpointPlaces,
+} from './present-request.ts'
 import type { RequestRow } from './requests/captured-request.ts'
 import { findSeqBefore, listRequests } from './requests/captured-requests.sql.ts'
 import { verifyRequestSignature } from './requests/verify-signature.ts'
@@ -22,7 +27,7 @@ const PAGE_INTERVAL_MS = 50
  */
 const MAX_REQUESTS_BEHIND = 1_000
 
-export type RequestEventsDeps = { db: Db; secretKey: string; webhookBaseUrl: string }
+export type RequestEventsDeps = { db: Db; secretKey: string } & EndpointPlaces
 
 /** The state of one stream. */
 export type OpenStream = {
@@ -66,11 +71,11 @@ export async function writeRequestEvents(
 }
 
 function writeEndpoint(
-  { webhookBaseUrl }: RequestEventsDeps,
+  places: RequestEventsDeps,
   writer: EventWriter,
   endpoint: EncryptedEndpoint,
 ): void {
-  writer.send({ name: 'endpoint', data: presentEndpoint(omitSecrets(endpoint), webhookBaseUrl) })
+  writer.send({ name: 'endpoint', data: presentEndpoint(omitSecrets(endpoint), places) })
 }
 
 async function writeNewRequests(

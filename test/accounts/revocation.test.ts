@@ -111,7 +111,12 @@ const CREDENTIALS: Credential[] = [
   {
     name: 'webhook endpoint',
     async create() {
-      const policy = { namePolicy: 'off', hasOwnOrigin: false, forwards: false } as const
+      const policy = {
+        namePolicy: 'off',
+        hasOwnOrigin: false,
+        forwards: false,
+        emailDomain: null,
+      } as const
       const deps = { db: database.db, secretKey, ...policy }
       const owner = { workspaceId, admin: false }
       const { token, id } = await endpoints.createEndpoint(deps, owner, {})

@@ -85,6 +85,8 @@ function sent(body: string, headers: Header[] = []) {
   return buildRequest(request as unknown as RequestRow, {
     settings: { url: 'https://shop.example.com/', headers: [], secret, previous: null },
     sign: 'none',
+    messageId: 'req_1',
+    isEdited: false,
     attempt: 1,
     repeat: 'no',
     mark: 'x'.repeat(12),

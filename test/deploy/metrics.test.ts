@@ -78,6 +78,10 @@ describe('the metrics', () => {
     await expect
       .poll(scrape, { timeout: 60_000 })
       .toMatch(/^portreeve_forwarding_attempts_total\{outcome="[^"]+"\} 1$/m)
+    // It is tried again later.
+    expect(await valueOf('portreeve_forwarding_deliveries{state="waiting"}')).toBe(1)
+    expect(await valueOf('portreeve_forwarding_deliveries{state="held"}')).toBe(0)
+    expect(await valueOf('portreeve_forwarding_oldest_seconds{state="waiting"}')).toBeGreaterThan(0)
 
     await report('8.8.4.4')
     await report('8.8.4.4')

@@ -208,6 +208,7 @@ describe('an unauthenticated request', () => {
       'post /api/v1/setup',
       'get /api/v1/shared-checks/{token}',
       'get /api/v1/shared-mail-tests/{token}',
+      'get /api/v1/shared-webhook-requests/{token}',
       'post /api/v1/sign-up/confirm',
       'get /api/v2/blacklist',
       'post /api/v2/bulk-report',

@@ -69,6 +69,7 @@ const OBJECTS: Record<string, Record<string, string> | null> = {
     deliveryId: 'select id from webhook_delivery',
     replayId: 'select id from webhook_replay',
     listenerId: 'select id from webhook_listener',
+    shareId: 'select id from webhook_share',
   },
   // Creates the endpoint where the workspace has none of the name: test/webhooks/rules.test.ts.
   '/api/webhook/endpoints/by-name/{name}': null,
@@ -132,6 +133,10 @@ const BODIES: Record<string, object> = {
   'POST /api/webhook/endpoints/{id}/destinations/{destinationId}/forward': {
     requestId: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
   },
+  'POST /api/webhook/endpoints/{id}/destinations/{destinationId}/preview': {
+    requestId: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',
+  },
+  'POST /api/webhook/endpoints/{id}/requests/{requestId}/shares': {},
   'POST /api/webhook/endpoints/{id}/listeners': {},
   'POST /api/webhook/endpoints/{id}/requests/{requestId}/answer': {
     listener: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42',

@@ -60,6 +60,8 @@ describe('an endpoint', () => {
       cors: true,
       timeout: 0,
       repeatKey: null,
+      receivesEmail: false,
+      emailAddress: null,
       requestCount: 0,
       signature: null,
       alerts: { calledEveryMinutes: null, badSignature: false, silentAfterMinutes: null },

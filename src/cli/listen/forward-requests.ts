@@ -7,6 +7,7 @@ import {
   type ForwardedRequest,
   type ForwardedResponse,
 } from '../../net/http/forward.ts'
+import { emailAsHttp } from '../../webhooks/email/email-as-http.ts'
 import { isName, isToken } from '../../webhooks/endpoints/endpoint-name.ts'
 import type { presentRequest } from '../../webhooks/present-request.ts'
 import { UsageError } from '../command.ts'
@@ -208,7 +209,7 @@ async function sendAndAnswer(
 }
 
 function forwardedOf(request: Captured): ForwardedRequest {
-  const { method, headers, path, query } = request
+  const { method, headers, path, query } = emailAsHttp(request)
   const body = Buffer.from(request.body, request.bodyEncoding)
   return { method, path: path + (query && `?${query}`), headers, body }
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { clipText } from '../../clip-text.ts'
 import { deriveKey } from '../../derive-key.ts'
-import type { OtherMail } from '../../dmarc/intake/other-mail.ts'
+import type { MailReceiver } from '../../net/mail-receiver.ts'
 import type { Logger } from '../../log.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { smtpReply } from '../../net/smtp-server.ts'
@@ -48,7 +48,7 @@ export function complaintAddress(mailbox: string, reportDomain: string): string 
 }
 
 /** Receives complaint mails, of which it stores what their header says. */
-export function createComplaintReceiver(deps: ComplaintReceiverDeps): OtherMail {
+export function createComplaintReceiver(deps: ComplaintReceiverDeps): MailReceiver {
   const { db, log, reportDomain } = deps
   const key = deriveKey(deps.secretKey, 'complaints')
 
@@ -85,7 +85,6 @@ export function createComplaintReceiver(deps: ComplaintReceiverDeps): OtherMail 
       if (!row) return null
       const { workspaceId } = row
       return {
-        wantsTranscript: false,
         async receive({ bytes, peer, helo, sender }) {
           if (!(await mayStore(workspaceId)))
             throw smtpReply(452, '4.2.2 Too many complaints today; try again later')

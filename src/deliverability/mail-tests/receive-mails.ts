@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { OtherMail } from '../../dmarc/intake/other-mail.ts'
+import type { MailReceiver } from '../../net/mail-receiver.ts'
 import { Fault } from '../../errors.ts'
 import { smtpReply } from '../../net/smtp-server.ts'
 import { parseMessage } from '../../protocols/mail/message.ts'
@@ -27,7 +27,7 @@ export function testAddress(token: string, reportDomain: string): string {
  * Receives the mails of tests where reports arrive. An address exists only once a test was created:
  * otherwise it would be an open trap.
  */
-export function createMailReceiver(deps: ReceiveDeps): OtherMail {
+export function createMailReceiver(deps: ReceiveDeps): MailReceiver {
   const { db, reportDomain } = deps
   return {
     async findRecipient(address) {

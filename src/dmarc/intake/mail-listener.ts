@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import type { Resolver } from '../../net/dns.ts'
+import type { MailReceiver, MailRecipient } from '../../net/mail-receiver.ts'
 import {
   startSmtpServer,
   smtpReply,
@@ -18,7 +19,6 @@ import type { DB } from '../../store/tables.ts'
 import { findDomainByMailbox, type DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { MAX_DELIVERY_BYTES, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
 import { admitMail, requireCapacity, scopesOf } from '../usage/admission.ts'
-import type { OtherMail, OtherRecipient } from './other-mail.ts'
 import { ingest, notifyOutcome, type OnReports } from './ingest.ts'
 import { setAuthentication } from './report-intake.sql.ts'
 import { addUsage } from '../usage/report-usage.sql.ts'
@@ -32,11 +32,11 @@ export type MailListenerDeps = {
   certificate: { cert: string; key: string } | null
   onReports?: OnReports | undefined
   limits?: IntakeLimits | undefined
-  otherMail?: OtherMail | undefined
+  mailReceivers?: readonly MailReceiver[] | undefined
 }
 
 /** Who gets a mail: the domain of a report address, or another address of this service. */
-type Recipient = { domain: DomainRow; other?: never } | { other: OtherRecipient; domain?: never }
+type Recipient = { domain: DomainRow; other?: never } | { other: MailRecipient; domain?: never }
 
 /** Milliseconds for the DNS queries that authenticate an email, in the background. */
 const AUTHENTICATION_TIMEOUT_MS = 15_000
@@ -59,7 +59,7 @@ export async function startMailListener({
   certificate,
   onReports,
   limits = INTAKE_LIMITS,
-  otherMail,
+  mailReceivers = [],
 }: MailListenerDeps): Promise<SmtpServer> {
   const background = new Set<Promise<void>>()
   const closing = new AbortController()
@@ -131,13 +131,15 @@ export async function startMailListener({
     log,
     limits: { maxMailBytes: MAX_DELIVERY_BYTES },
     async onRecipient(address) {
-      const other = await otherMail?.findRecipient(address)
-      if (other) return { other }
+      for (const receiver of mailReceivers) {
+        const other = await receiver.findRecipient(address)
+        if (other) return { other }
+      }
       const domain = await findRecipient(db, address, reportDomain)
       if (domain) await deferIfRefused(requireCapacity(db, domain, limits))
       return domain && { domain }
     },
-    wantsTranscript: ({ other }) => other?.wantsTranscript ?? false,
+    wantsTranscript: ({ other }) => other?.wantsTranscript === true,
     onMail: acceptMail,
   })
   return {

@@ -101,7 +101,8 @@ async function readMailbox(
       signal,
       async onMessage(bytes) {
         if (bytes === null) return false
-        if (await deps.otherMail?.()?.pickUp(workspaceId, bytes)) return true
+        for (const receiver of deps.mailReceivers ?? [])
+          if (await receiver.pickUp?.(workspaceId, bytes)) return true
         const outcome = await ingest(db, { via: 'mailbox', workspaceId }, [{ name: 'mail', bytes }])
         notifyOutcome('mailbox', outcome, deps.onReports)
         // A message without a report is personal mail: it is left unchanged.

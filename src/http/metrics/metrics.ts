@@ -27,6 +27,8 @@ export type ServiceMetrics = {
   countCapture: (outcome: string) => void
   /** Counts an attempt to forward a request. @param kind what went wrong; null for nothing */
   countForwardingAttempt: (kind: string | null, durationMs: number) => void
+  /** Counts a delivery that has ended. */
+  countForwardingEnd: (state: string) => void
   /** Counts captured requests that were removed early. */
   countRemovedCaptures: (reason: string, requests: number) => void
   /** Sets the free space of the database, where it is monitored. */
@@ -52,11 +54,16 @@ type JobCounts = {
   failed: number
 }
 
+/** How many deliveries are in a state, and the age of the oldest one. */
+type DeliveryCounts = { state: string; count: number; oldestSeconds: number }
+
 /** Values that are read when the metrics are scraped. */
 export type MetricReadings = {
   pool: { totalCount: number; idleCount: number; waitingCount: number }
   /** The jobs of all instances; undefined where another process reports them. */
   countJobs?: () => Promise<JobCounts[]>
+  /** The deliveries of all instances that have not ended; undefined likewise. */
+  countDeliveries?: () => Promise<DeliveryCounts[]>
   isReady: () => Promise<boolean>
 }
 
@@ -135,6 +142,11 @@ export function createMetrics(version: string, process?: number): ServiceMetrics
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 20, 60],
     registers,
   })
+  const deliveryEnds = counter(
+    'portreeve_forwarding_ended_total',
+    'Deliveries of captured webhook requests that have ended: delivered, dead (after the last attempt) or unsendable.',
+    ['state'],
+  )
   const hostChecks = counter(
     'portreeve_looks_total',
     'Checks of monitored hosts: clean, listed, unknown or failed.',
@@ -166,6 +178,7 @@ export function createMetrics(version: string, process?: number): ServiceMetrics
       attempts.inc({ outcome: kind ?? 'delivered' })
       attemptDurations.observe(durationMs / 1000)
     },
+    countForwardingEnd: (state) => deliveryEnds.inc({ state }),
     countRemovedCaptures: (reason, sum) => removals.inc({ reason }, sum),
     // Created on the first value: without monitoring, 0 would be an alarm.
     setFreeBytes: (freeBytes) => (free ??= createFree()).set(freeBytes),
@@ -183,7 +196,7 @@ export function createMetrics(version: string, process?: number): ServiceMetrics
  */
 export function addReadings(
   { registry }: ServiceMetrics,
-  { pool, countJobs, isReady }: MetricReadings,
+  { pool, countJobs, countDeliveries, isReady }: MetricReadings,
 ): void {
   const gauge = <T extends string>(name: string, help: string, labelNames: T[], read: Read<T>) =>
     new Gauge({
@@ -214,6 +227,21 @@ export function addReadings(
   gauge('database_waiting', 'Queries waiting for a database connection.', [], async () => [
     [{}, pool.waitingCount],
   ])
+  if (countDeliveries) {
+    gauge(
+      'forwarding_deliveries',
+      'Deliveries of captured webhook requests of all instances that are waiting, or held by a paused destination.',
+      ['state'],
+      async () => (await countDeliveries()).map(({ state, count }) => [{ state }, count]),
+    )
+    gauge(
+      'forwarding_oldest_seconds',
+      'Seconds since the oldest delivery that is waiting, or held, was added.',
+      ['state'],
+      async () =>
+        (await countDeliveries()).map(({ state, oldestSeconds }) => [{ state }, oldestSeconds]),
+    )
+  }
   if (!countJobs) return
   gauge(
     'jobs',

@@ -1,5 +1,6 @@
 import { checkSignature } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
+import { EMAIL_METHOD } from '../email/endpoint-email.ts'
 import { decryptSignatureSecret } from '../endpoints/endpoints.ts'
 import { MAX_VERIFIED_BYTES, MAX_VERIFIED_REQUESTS, REQUESTS_PER_ENDPOINT } from '../limits.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
@@ -50,9 +51,9 @@ export async function verifyNewRequests(
   }
 }
 
-/** Browsers sign no preflight, and a part of a body has no signature. */
-function isComplete({ preflight, aborted, rejected }: RequestRow): boolean {
-  return !preflight && !aborted && rejected === null
+/** Browsers sign no preflight, mails have no such signature, and neither has a part of a body. */
+function isComplete({ method, preflight, aborted, rejected }: RequestRow): boolean {
+  return !preflight && !aborted && rejected === null && method !== EMAIL_METHOD
 }
 
 function signed(row: RequestRow) {

@@ -11,6 +11,8 @@ import { ALERT_SETTINGS, type AlertSettings } from '../alerts/endpoint-alerts.sq
 export type EndpointRow = {
   id: string
   token: string
+  /** The secret part of the address by which it receives mail; null for none. */
+  emailToken: string | null
   /** A chosen name that the URL may have in place of the token; null for none. */
   name: string | null
   label: string
@@ -47,6 +49,7 @@ export type EndpointChange = Partial<
 const PLAIN = [
   'id',
   'token',
+  'emailToken',
   'name',
   'label',
   'labels',
@@ -135,6 +138,17 @@ export async function findEndpointByKey(
     .where((eb) => eb.not(isInDeletedWorkspace('webhookEndpoint.workspaceId')))
     .executeTakeFirst()
   return row as CapturingEndpoint | undefined
+}
+
+/** The token of the endpoint that has this secret part of an address, unless its workspace is deleted. */
+export async function findTokenByEmail(db: Db, emailToken: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('webhookEndpoint')
+    .select('token')
+    .where('emailToken', '=', emailToken)
+    .where((eb) => eb.not(isInDeletedWorkspace('webhookEndpoint.workspaceId')))
+    .executeTakeFirst()
+  return row?.token
 }
 
 export async function updateEndpoint(

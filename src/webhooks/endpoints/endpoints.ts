@@ -25,6 +25,7 @@ import { parseField } from '../conditions/request-values.ts'
 import type { Header } from '../headers.ts'
 import { MAX_ENDPOINTS_PER_WORKSPACE } from '../limits.ts'
 import { deleteRequests } from '../requests/captured-requests.sql.ts'
+import { newEmailToken } from '../email/endpoint-email.ts'
 import { newEndpointToken } from '../endpoint-token.ts'
 import { listCaptureDestinations } from '../forwarding/destinations.sql.ts'
 import { markOf } from '../forwarding/forwarding-marks.ts'
@@ -86,6 +87,8 @@ export type Endpoint = {
 
 /** The settings that an owner can change. Omitted settings stay unchanged. */
 export type EndpointSettings = {
+  /** Whether it receives mail. A new address each time it is turned on. */
+  receivesEmail?: boolean | undefined
   name?: string | null | undefined
   label?: string | undefined
   labels?: string[] | undefined
@@ -110,6 +113,8 @@ export type EndpointPolicy = {
   hasOwnOrigin: boolean
   /** Whether requests are forwarded at all. */
   forwards: boolean
+  /** The domain of the addresses of endpoints; null where the service receives no mail. */
+  emailDomain: string | null
 }
 
 /** Who changes endpoints, and for which workspace. */
@@ -158,11 +163,13 @@ async function insertCompletely(
     const sentence = `A workspace can have up to ${MAX_ENDPOINTS_PER_WORKSPACE} webhook endpoints. Delete one that is no longer used.`
     throw new Fault('conflict', sentence)
   }
-  const { signature, alerts, ...plain } = settings
+  const { signature, alerts, receivesEmail, ...plain } = settings
+  requireEmail(deps, receivesEmail)
   if (plain.name && !(await isNameFree(trx, workspaceId, plain.name))) throw nameTaken(plain.name)
   const made = await insertEndpoint(trx, {
     workspaceId,
     token: newEndpointToken(),
+    ...(receivesEmail && { emailToken: newEmailToken() }),
     ...pickGiven(plain),
   })
   requireFittingHeaders(made, deps)
@@ -196,14 +203,21 @@ async function changeCompletely(
 ): Promise<EndpointRow> {
   const { secretKey } = deps
   const { workspaceId } = owner
-  const { signature, alerts, ...plain } = settings
+  const { signature, alerts, receivesEmail, ...plain } = settings
+  requireEmail(deps, receivesEmail)
   const before = await requireEndpoint(trx, workspaceId, id)
   if (signature && signature.secret === undefined && before.signatureSecret === null)
     throw secretRequired()
   requireOtherSecret(before, signature, secretKey)
   requireFittingHeaders({ ...before, ...pickGiven(plain) }, deps)
   await changeName(trx, deps, owner, { before, name: plain.name })
-  const change = { ...pickGiven(plain), ...encryptSignature(signature, id, secretKey) }
+  const change = {
+    ...pickGiven(plain),
+    ...(receivesEmail !== undefined && {
+      emailToken: receivesEmail ? (before.emailToken ?? newEmailToken()) : null,
+    }),
+    ...encryptSignature(signature, id, secretKey),
+  }
   const row = await updateEndpoint(trx, workspaceId, id, change)
   if (!row) throw endpointNotFound()
   await notifyEndpointChange(trx, workspaceId, row, before.name)
@@ -381,7 +395,12 @@ export async function replaceResponseSecret(
 
 /** Loads the endpoint of a token or a chosen name, prepared for captures. */
 export async function loadEndpoint(
-  { db, secretKey, hasOwnOrigin, forwards }: Deps & Omit<EndpointPolicy, 'namePolicy'>,
+  {
+    db,
+    secretKey,
+    hasOwnOrigin,
+    forwards,
+  }: Deps & Pick<EndpointPolicy, 'hasOwnOrigin' | 'forwards'>,
   key: string,
 ): Promise<Endpoint | null> {
   const row = await findEndpointByKey(db, key)
@@ -508,7 +527,7 @@ export async function notifyEndpointChange(
   await notifyChange(db, workspaceId, 'webhooks', id)
 }
 
-type Plain = Omit<EndpointSettings, 'signature' | 'alerts'>
+type Plain = Omit<EndpointSettings, 'signature' | 'alerts' | 'receivesEmail'>
 
 /**
  * The settings that are stored as given. Other fields of a request, such as a workspace ID, must not
@@ -556,7 +575,7 @@ function validateSettings({
 /** Some headers depend on the status, and either may be stored already. */
 function requireFittingHeaders(
   { responseHeaders, responseStatus }: Pick<EndpointRow, 'responseHeaders' | 'responseStatus'>,
-  { hasOwnOrigin }: EndpointPolicy,
+  { hasOwnOrigin }: Pick<EndpointPolicy, 'hasOwnOrigin'>,
 ): void {
   if (responseHeaders === null) return
   const at = { path: 'responseHeaders', status: responseStatus, hasOwnOrigin }
@@ -567,6 +586,14 @@ function requireNone(details: FaultDetail[]): void {
   if (details.length === 0) return
   const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
   throw new Fault('invalid_request', `These settings are not valid: ${sentence}.`, { details })
+}
+
+/** @throws Fault `invalid_request` where the service receives no mail */
+function requireEmail({ emailDomain }: EndpointPolicy, receivesEmail: boolean | undefined): void {
+  if (!receivesEmail || emailDomain !== null) return
+  requireNone([
+    { path: 'receivesEmail', message: 'needs a service that receives mail (SMTP_LISTEN)' },
+  ])
 }
 
 function secretRequired(): Fault {

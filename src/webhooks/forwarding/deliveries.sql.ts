@@ -3,6 +3,8 @@ import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { HELD_DELIVERY_DAYS, LISTED_ATTEMPTS, MAX_READ_BYTES } from '../limits.ts'
 import { SELECTED_COLUMNS, type RequestRow } from '../requests/captured-request.ts'
+import { requestToSend, type EditedFields } from './edit-request.ts'
+import { readEdits } from './edits.sql.ts'
 import type { DeliveryState } from './shapes.ts'
 import type { Timings } from './send-attempt.ts'
 import type { ClaimedDestination } from './destinations.sql.ts'
@@ -13,6 +15,7 @@ export type DeliveryRow = {
   destinationId: string
   requestId: string
   replayId: string | null
+  edited: boolean
   state: DeliveryState
   attempts: number
   dueAt: Date
@@ -35,6 +38,7 @@ const COLUMNS = [
   'destinationId',
   'requestId',
   'replayId',
+  'edited',
   'state',
   'attempts',
   'dueAt',
@@ -143,6 +147,7 @@ export async function insertDelivery(
     state: DeliveryState
     bytes: number
     orderKey: string | null
+    edited?: boolean
   },
 ): Promise<string> {
   const { id } = await db
@@ -237,7 +242,7 @@ export async function claimDeliveries(
       where w.before < ${MAX_READ_BYTES}))
       and exists (select from webhook_destination t
         where t.id = ${id} and t.claims = ${claims} and not ${isInDeletedWorkspace('t.workspace_id')})
-    returning d.id, d.seq, d.destination_id, d.request_id, d.replay_id, d.state, d.attempts, d.due_at,
+    returning d.id, d.seq, d.destination_id, d.request_id, d.replay_id, d.edited, d.state, d.attempts, d.due_at,
       d.uncertain, d.status, d.error, d.created_at, d.ended_at,
       case when d.attempts > 0 or d.status is not null or d.error is not null
         then (select count(*) from webhook_attempt a where a.delivery_id = d.id) else 0 end as made`.execute(
@@ -249,9 +254,24 @@ export async function claimDeliveries(
     endpointId,
     rows.map(({ requestId }) => requestId),
   )
+  const edits = await readEdits(
+    db,
+    rows.filter(({ edited }) => edited).map((row) => row.id),
+  )
   return rows
     .toSorted((a, b) => a.seq - b.seq)
-    .map((row) => ({ ...row, request: requests.get(row.requestId) }))
+    .map((row) => ({ ...row, request: requestOf(row, requests, edits) }))
+}
+
+/** What is sent: nothing where the captured request, or what was edited of it, is gone. */
+function requestOf(
+  { id, requestId, edited }: DeliveryRow,
+  requests: Map<string, RequestRow>,
+  edits: Map<string, EditedFields>,
+): RequestRow | undefined {
+  const request = requests.get(requestId)
+  const edit = edited ? edits.get(id) : null
+  return request && edit !== undefined ? requestToSend(request, edit) : undefined
 }
 
 /** Reads the requests that are still stored. */
@@ -337,6 +357,24 @@ export async function saveResults(
       g."dnsMs", g."connectMs", g."tlsMs", g."firstByteMs"
     from given g join changed c on c.id = g.id where g."ofAttempt"
     on conflict do nothing`.execute(db)
+}
+
+/** How many deliveries wait or are held, and the age of the oldest of them. */
+export async function countOpenDeliveries(
+  db: Db,
+): Promise<{ state: 'waiting' | 'held'; count: number; oldestSeconds: number }[]> {
+  const { rows } = await sql<{
+    state: 'waiting' | 'held'
+    count: number
+    oldestSeconds: number
+  }>`
+    select s.state, count(v.id) as count,
+      coalesce(extract(epoch from now() - min(v.created_at)), 0)::float8 as oldest_seconds
+    from (values ('waiting'), ('held')) as s (state)
+    left join webhook_delivery v on v.state in ('waiting', 'sending', 'held')
+      and case v.state when 'held' then 'held' else 'waiting' end = s.state
+    group by s.state`.execute(db)
+  return rows
 }
 
 /** When the next delivery of a destination is due; null when none waits. */

@@ -29,11 +29,14 @@ import {
   DestinationChange,
   DestinationTest,
   DestinationWithSecret,
+  ForwardedRequest,
+  ForwardPreview,
   NewDestination,
   OneDestination,
   Resumption,
   WebhookDelivery,
 } from './shapes.ts'
+import { previewForwarding } from './preview-request.ts'
 import { testDestination, type TestDeps } from './test-destination.ts'
 
 export type DestinationRoutesDeps = TestDeps & {
@@ -231,17 +234,39 @@ function actionRoutes(app: App, deps: DestinationRoutesDeps): void {
     {
       schema: {
         summary: 'Forward a captured request to a destination',
-        description: 'Whatever its conditions are, and whether or not it was forwarded before.',
+        description:
+          'Whatever its conditions are, and whether or not it was forwarded before. With `edit`, other values are sent in place of those ' +
+          'that were captured, with `X-Portreeve-Edited: 1` and an id of its own.',
         ...common,
-        body: Type.Object({ requestId: Uuid }),
+        body: ForwardedRequest,
         response: responses(OneDelivery, 202),
       },
     },
     async (request, reply) => {
       const { destinationId } = request.params
-      const { requestId } = request.body
-      const delivery = await forwardRequest(deps, ownerOf(request), destinationId, requestId)
+      const delivery = await forwardRequest(deps, ownerOf(request), destinationId, request.body)
       return reply.code(202).send({ success: true, delivery: presentDelivery(delivery) })
+    },
+  )
+  app.post(
+    `${path}/preview`,
+    {
+      config: { unaudited: true },
+      schema: {
+        summary: 'Show what a destination would get of a captured request',
+        description:
+          'After its conditions and its change. Nothing is sent. Signatures and headers of the destination are hidden.',
+        ...common,
+        body: ForwardedRequest,
+        response: responses(ForwardPreview),
+      },
+    },
+    async (request) => {
+      const { destinationId } = request.params
+      const owner = ownerOf(request)
+      const hides = hidesSecrets(request)
+      const preview = await previewForwarding(deps, owner, destinationId, request.body, hides)
+      return { success: true, ...preview }
     },
   )
 }

@@ -7,7 +7,11 @@ import type { DB } from '../../store/tables.ts'
 import { notifyEndpointChange, requireEndpoint } from '../endpoints/endpoints.ts'
 import type { EncryptedEndpoint } from '../endpoints/endpoints.sql.ts'
 import type { Header } from '../headers.ts'
-import { MAX_DESTINATIONS_PER_ENDPOINT, MAX_DESTINATIONS_PER_WORKSPACE } from '../limits.ts'
+import {
+  MAX_DESTINATIONS_PER_ENDPOINT,
+  MAX_DESTINATIONS_PER_WORKSPACE,
+  MAX_EDITS_PER_ENDPOINT,
+} from '../limits.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
 import { findRequest } from '../requests/captured-requests.sql.ts'
 import { DESTINATION_CHANGED, notifyDeliveries } from './deliveries-notifier.ts'
@@ -43,10 +47,12 @@ import {
   type DestinationValues,
   type ListedDestination,
 } from './destinations.sql.ts'
+import { requestToSend, parseEdit } from './edit-request.ts'
+import { insertEdit, makeRoomForEdit, readEdits } from './edits.sql.ts'
 import { orderKeyOf, unsendableReason } from './forwardable.ts'
 import { markOf } from './forwarding-marks.ts'
 import { UNSENDABLE } from './unsendable.ts'
-import type { DestinationSettings } from './shapes.ts'
+import type { DestinationSettings, RequestEdit } from './shapes.ts'
 
 /** Whose requests are forwarded: of no account, of administrators, or of all accounts. */
 type ForwardingPolicy = 'off' | 'admins' | 'all'
@@ -242,7 +248,10 @@ export async function retryNow(
   if (!delivery) throw new Fault('not_found', 'The delivery was not found, or it has been deleted.')
   const request = await findRequest(db, endpointId, delivery.requestId)
   if (!request) throw new Fault('conflict', 'The request of this delivery has been deleted.')
-  requireSendable(request, markOf(endpointId, deps.secretKey))
+  const edit = delivery.edited ? (await readEdits(db, [deliveryId])).get(deliveryId) : null
+  if (edit === undefined)
+    throw new Fault('conflict', 'The edited request is no longer stored. Edit it again.')
+  requireSendable(requestToSend(request, edit), markOf(endpointId, deps.secretKey))
   const { state } = await requireDestination(db, endpointId, delivery.destinationId)
   await retryDelivery(db, deliveryId, state === 'active' ? 'waiting' : 'held')
   await notifyDeliveries(db, delivery.destinationId)
@@ -251,37 +260,51 @@ export async function retryNow(
 
 /**
  * Sends a captured request to one destination, whether or not it was sent before.
- * @throws Fault `not_found`, `forbidden`, `conflict` for one that cannot be sent
+ * @throws Fault `not_found`, `forbidden`, `invalid_request` for an edit, `conflict` for one that
+ *   cannot be sent, or where too many edited ones wait
  */
 export async function forwardRequest(
   deps: DestinationDeps,
   owner: DestinationOwner,
   id: string,
-  requestId: string,
+  given: { requestId: string; edit?: RequestEdit | undefined },
 ): Promise<DeliveryRow> {
   requireForwarding(deps.forwarding, owner.admin)
   const { db } = deps
   const { workspaceId, endpointId } = owner
   await requireEndpoint(db, workspaceId, endpointId)
   const row = await requireDestination(db, endpointId, id)
-  const request = await findRequest(db, endpointId, requestId)
-  if (!request)
+  const { requestId } = given
+  const captured = await findRequest(db, endpointId, requestId)
+  if (!captured)
     throw new Fault('not_found', 'The captured request was not found, or it has been deleted.')
+  const edit = given.edit ? parseEdit(given.edit) : null
+  const request = requestToSend(captured, edit)
   requireSendable(request, markOf(endpointId, deps.secretKey))
-  const deliveryId = await insertDelivery(db, {
-    destinationId: id,
-    endpointId,
-    requestId,
-    state: row.state === 'active' ? 'waiting' : 'held',
-    bytes: request.body.length,
-    orderKey: orderKeyOf(row, request),
+  const deliveryId = await db.transaction().execute(async (trx) => {
+    if (edit && !(await makeRoomForEdit(trx, endpointId)))
+      throw new Fault(
+        'conflict',
+        `Up to ${MAX_EDITS_PER_ENDPOINT} edited requests of an endpoint can wait. Try again later.`,
+      )
+    const inserted = await insertDelivery(trx, {
+      destinationId: id,
+      endpointId,
+      requestId,
+      state: row.state === 'active' ? 'waiting' : 'held',
+      bytes: request.body.length,
+      orderKey: orderKeyOf(row, request),
+      edited: edit !== null,
+    })
+    if (edit) await insertEdit(trx, { deliveryId: inserted, endpointId }, edit)
+    await notifyDeliveries(trx, id)
+    return inserted
   })
-  await notifyDeliveries(db, id)
   return (await findDelivery(db, endpointId, deliveryId)) as DeliveryRow
 }
 
 /** In place of the value of a header that a caller must not read. */
-const HIDDEN = '…'
+export const HIDDEN = '…'
 
 /**
  * A destination as the API returns it. Who cannot change it reads neither the path of its URL nor its

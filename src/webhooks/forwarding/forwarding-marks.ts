@@ -39,6 +39,10 @@ export function countHops(headers: readonly Header[]): number {
   return Math.max(0, ...counts)
 }
 
+export function isLoopHeader(name: string): boolean {
+  return [HOPS, VIA].includes(name.toLowerCase())
+}
+
 /** The headers by which loops are recognized. */
 export function loopHeaders(headers: readonly Header[], mark: string): Header[] {
   return [

@@ -20,6 +20,10 @@ export type Repeat = 'no' | 'retry' | 'maybe-delivered' | 'replay'
 export type Outgoing = {
   settings: SealedSettings
   sign: Signing
+  /** By which a receiver recognizes the request: the same for all attempts. */
+  messageId: string
+  /** Whether a person edited it. */
+  isEdited: boolean
   /** The number of this attempt, from 1 on. */
   attempt: number
   repeat: Repeat
@@ -40,7 +44,7 @@ export async function buildRequest(
   request: RequestRow,
   outgoing: Outgoing,
 ): Promise<OutgoingRequest> {
-  const { settings, sign, attempt, repeat, baseUrl } = outgoing
+  const { settings, sign, attempt, repeat, baseUrl, messageId, isEdited } = outgoing
   const url = new URL(settings.url)
   const path = pathOf(url, request)
   const target = { method: request.method, url: url.origin + path, body: request.body }
@@ -48,9 +52,10 @@ export async function buildRequest(
     ['X-Portreeve-Request', request.id],
     ['X-Portreeve-Attempt', String(attempt)],
     ['X-Portreeve-Repeat', repeat],
+    ...(isEdited ? [['X-Portreeve-Edited', '1'] as Header] : []),
     ...loopHeaders(request.headers, outgoing.mark),
     ['X-Portreeve-From', baseUrl],
-    ...(await signatureHeaders(`req_${request.id}`, target, outgoing)),
+    ...(await signatureHeaders(messageId, target, outgoing)),
   ]
   return {
     url,
@@ -63,6 +68,15 @@ export async function buildRequest(
     ],
     body: request.body,
   }
+}
+
+/**
+ * The id of a request in its signature: the same for all destinations, attempts and replays. An edited
+ * one is another request, which a receiver must not leave out as a repetition.
+ * @param editedDeliveryId null for a request as captured
+ */
+export function messageIdOf(requestId: string, editedDeliveryId: string | null): string {
+  return editedDeliveryId === null ? `req_${requestId}` : `edit_${editedDeliveryId}`
 }
 
 /** The same request, marked as a repetition. */

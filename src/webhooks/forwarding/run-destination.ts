@@ -31,9 +31,10 @@ import {
 import { evaluateAttempt, probeDelay, type Evaluated } from './evaluate-attempt.ts'
 import { changeRequest } from './change-request.ts'
 import { PatchError } from './json-patch.ts'
+import type { DeliveryState } from './shapes.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
 import { markOf } from './forwarding-marks.ts'
-import { buildRequest, type Repeat } from './outgoing-request.ts'
+import { buildRequest, messageIdOf, type Repeat } from './outgoing-request.ts'
 import { RecentResults } from './recent-results.ts'
 import { sendAttempt, type AttemptResult, type FailureKind } from './send-attempt.ts'
 
@@ -46,6 +47,8 @@ export type ForwardingDeps = {
   log: Logger
   /** Called with the result of each attempt, for metrics: what went wrong, or null. */
   onAttempt?: ((kind: FailureKind | null, durationMs: number) => void) | undefined
+  /** Called with the state of each delivery that has ended, for metrics. */
+  onEnd?: ((state: DeliveryState) => void) | undefined
 }
 
 type Signals = { stop: AbortSignal; cut: AbortSignal }
@@ -301,7 +304,7 @@ class DestinationRun {
 
   /** @returns null where nothing was sent, and the delivery has ended or waits again */
   async #attempt(delivery: ClaimedDelivery): Promise<AttemptResult | null> {
-    const { request, made, uncertain, replayId } = delivery
+    const { id, request, made, uncertain, replayId, edited } = delivery
     const { log, guard, baseUrl } = this.#deps
     if (!request) return this.#end(delivery, 'dead', 'The request was deleted before it was sent.')
     if (this.#settings === null) {
@@ -318,7 +321,16 @@ class DestinationRun {
           ? 'retry'
           : 'no'
     const mark = this.#mark
-    const outgoing = { settings: this.#settings, sign, attempt: made + 1, repeat, baseUrl, mark }
+    const outgoing = {
+      settings: this.#settings,
+      sign,
+      messageId: messageIdOf(request.id, edited ? id : null),
+      isEdited: edited,
+      attempt: made + 1,
+      repeat,
+      baseUrl,
+      mark,
+    }
     const changed = this.#change(request)
     if (typeof changed === 'string') return this.#end(delivery, 'unsendable', changed)
     const sent = await buildRequest(changed, { ...outgoing, now: Date.now() })
@@ -423,6 +435,8 @@ class DestinationRun {
     const results = this.#results
     this.#results = []
     await saveResults(this.#deps.db, this.#destination, results)
+    for (const { state } of results)
+      if (state !== 'waiting' && state !== 'held') this.#deps.onEnd?.(state)
   }
 
   async #finishSending(): Promise<void> {

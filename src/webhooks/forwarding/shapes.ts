@@ -5,6 +5,8 @@ import {
   LISTED_ATTEMPTS,
   MAX_CONCURRENCY,
   MAX_DESTINATIONS_PER_ENDPOINT,
+  MAX_EDITED_BODY_BYTES,
+  MAX_EDITED_HEADERS,
   MAX_FIELD_CHARS,
   MAX_PER_MINUTE,
   MAX_PATCH_OPERATIONS,
@@ -189,11 +191,74 @@ export const Resumption = Type.Object({
   ),
 })
 
+const SentHeader = Type.Tuple([
+  Type.String({ pattern: "^[\\w!#$%&'*+.^`|~-]{1,200}$", maxLength: 200 }),
+  Type.String({ pattern: '^[\\t -~\u0080-\u00ff]*$', maxLength: 16_384 }),
+])
+
+/** What is sent in place of what was captured. */
+const RequestEdit = Type.Object(
+  {
+    method: Type.Optional(Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])),
+    path: Type.Optional(
+      Type.String({
+        maxLength: 8_000,
+        pattern: '^(/[!$-;=@-_a-~]*)?$',
+        description: 'Below the URL of the destination.',
+      }),
+    ),
+    query: Type.Optional(Type.String({ maxLength: 8_000, pattern: '^[!$-;=?-_a-~]*$' })),
+    headers: Type.Optional(
+      Type.Array(SentHeader, {
+        maxItems: MAX_EDITED_HEADERS,
+        description: 'In place of all captured headers.',
+      }),
+    ),
+    body: Type.Optional(
+      Type.String({
+        maxLength: MAX_EDITED_BODY_BYTES * 2,
+        description: `Up to ${MAX_EDITED_BODY_BYTES / 1024} KiB.`,
+      }),
+    ),
+    bodyEncoding: Type.Optional(
+      Type.Enum(['utf8', 'base64'], { description: '`utf8` by default.' }),
+    ),
+  },
+  { description: 'What is changed in the captured request, which stays as it is.' },
+)
+export type RequestEdit = Static<typeof RequestEdit>
+
+export const ForwardedRequest = Type.Object({
+  requestId: Uuid,
+  edit: Type.Optional(RequestEdit),
+})
+
+export const ForwardPreview = Type.Object({
+  success: Type.Literal(true),
+  matches: Type.Boolean({
+    description: 'Whether the request meets the conditions of the destination.',
+  }),
+  error: Nullable(Type.String({ description: 'Why it cannot be sent.' })),
+  request: Nullable(
+    Type.Object({
+      method: Type.String(),
+      url: Type.String({ description: 'Where the caller may only read, without its path.' }),
+      headers: Type.Array(Type.Tuple([Type.String(), Type.String()]), {
+        description: 'Those of the destination and signatures have `…` in place of their value.',
+      }),
+      body: Type.String(),
+      bodyEncoding: Type.Enum(['utf8', 'base64']),
+    }),
+    { description: 'What would be sent; null where nothing can be.' },
+  ),
+})
+
 const Delivery = {
   id: Uuid,
   destinationId: Uuid,
   requestId: Uuid,
   state: Type.Enum([...DELIVERY_STATES]),
+  edited: Type.Boolean({ description: 'It was edited before it was sent.' }),
   attempts: Type.Integer({ description: 'Attempts that count for the schedule.' }),
   nextAttemptAt: Nullable(Timestamp),
   uncertain: Type.Boolean({

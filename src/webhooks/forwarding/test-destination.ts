@@ -9,7 +9,7 @@ import {
   type DestinationOwner,
 } from './destinations.ts'
 import { markOf } from './forwarding-marks.ts'
-import { buildRequest } from './outgoing-request.ts'
+import { buildRequest, messageIdOf } from './outgoing-request.ts'
 import { sendAttempt, type AttemptResult } from './send-attempt.ts'
 
 export type TestDeps = DestinationDeps & {
@@ -33,9 +33,12 @@ export async function testDestination(
   if (settings === null)
     throw new Fault('conflict', 'The destination cannot be decrypted. Enter its URL again.')
   const { sign, timeoutSeconds } = row
-  const sent = await buildRequest(testEvent(), {
+  const event = testEvent()
+  const sent = await buildRequest(event, {
     settings,
     sign,
+    messageId: messageIdOf(event.id, null),
+    isEdited: false,
     attempt: 1,
     repeat: 'no',
     mark: markOf(owner.endpointId, deps.secretKey),

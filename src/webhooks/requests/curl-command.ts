@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { endToEndHeaders } from '../../net/http/forward.ts'
+import { EMAIL_METHOD } from '../email/endpoint-email.ts'
 import { findHeader, type Header } from '../headers.ts'
 import type { RequestRow } from './captured-request.ts'
 
@@ -25,11 +26,12 @@ const FISH_ESCAPES = /\\(?:[\\']|$)/
  * within single quotes, and binary content is passed in base64, so that pasting it runs nothing but
  * curl.
  * @param url the endpoint’s URL
- * @returns null when the body is truncated or there was no valid request
+ * @returns null when the body is truncated, or there was no valid request over HTTP
  */
 export function formatCurl(request: RequestRow, url: string): string | null {
   const { method, path, query, headers, body } = request
   if (request.bodySize > body.length || headers.length === 0) return null
+  if (method === EMAIL_METHOD) return null
   const words = ['curl', ...methodOf(method), '--globoff', '--path-as-is']
   words.push(shellWord(url + path + (query && `?${query}`)))
   for (const header of headersOf(headers)) words.push('-H', header)

@@ -155,7 +155,7 @@ function advance({ upTo, pinned }: Positions, trimmed: TrimResult): void {
 async function trimPinned(db: Db, positions: Positions): Promise<Deleted[]> {
   const { upTo, pinned } = positions
   const all: Deleted[] = []
-  for (const [endpointId, { seq, at }] of [...pinned]) {
+  for (const [endpointId, { seq, at }] of pinned) {
     if (at > Date.now()) continue
     pinned.delete(endpointId)
     upTo.set(endpointId, seq - 1)
