@@ -318,6 +318,51 @@ describe('a user who forwards requests', () => {
     expect(visit.complaints).toEqual([])
     await visit.close()
   })
+
+  it('sends an edited request after a preview, and shares it without its secrets', async () => {
+    const visit = await signedIn(browser, portreeve, 'Greta')
+    const { page } = visit
+    const receiver = await startReceiver(status(204))
+    onTestFinished(() => receiver.close())
+    const { id, url } = await makeEndpoint(page)
+    const data = { url: receiver.origin, headers: [['X-Own', 'hidden']] }
+    const headers = { origin: portreeve.url }
+    await page.request.post(`/api/webhook/endpoints/${id}/destinations`, { data, headers })
+    await fetch(url, { method: 'POST', body: 'first', headers: { authorization: 'Bearer abc' } })
+    await page.goto(`/hooks/${id}`)
+    await requests(page).getByRole('option', { name: 'POST' }).first().click()
+    await detail(page).getByRole('tab', { name: 'Send' }).click()
+    await detail(page).getByLabel('Body', { exact: true }).fill('edited')
+    await detail(page).getByRole('button', { name: 'Preview' }).click()
+    await detail(page).getByText('The destination gets this:').waitFor()
+    const preview = await detail(page).locator('pre').innerText()
+    expect(preview).toContain('X-Own: …')
+    expect(preview).toMatch(/edited$/)
+    await detail(page).getByRole('button', { name: 'Send', exact: true }).click()
+    await detail(page).getByText('The request was queued.').waitFor()
+    await expect
+      .poll(() => receiver.received.map(({ body }) => body), { timeout: 20_000 })
+      .toContain('edited')
+
+    await detail(page).getByRole('tab', { name: 'Share' }).click()
+    await detail(page).getByRole('button', { name: 'Create link' }).click()
+    await detail(page).getByText('Without the body').waitFor()
+    const link = await detail(page).locator('code').first().innerText()
+    const stranger = await browser.newContext()
+    onTestFinished(() => stranger.close())
+    const shared = await stranger.newPage()
+    await shared.goto(`${portreeve.url}${new URL(link).pathname}`)
+    await heading(shared, 'POST /').waitFor()
+    const text = await shared.locator('main').innerText()
+    expect(text).toContain('The body isn’t shared.')
+    expect(text).toMatch(/Hidden: .*authorization/i)
+    expect(text).not.toContain('Bearer abc')
+    await detail(page).getByRole('button', { name: 'End link' }).click()
+    await detail(page).getByText('Without the body').waitFor({ state: 'detached' })
+    await shared.reload()
+    await heading(shared, 'Request not found').waitFor()
+    await visit.close()
+  })
 })
 
 describe('with the keyboard alone', () => {

@@ -20,7 +20,7 @@
   const base = new URL('.', document.currentScript.src).pathname.slice(0, -1)
   const path = location.pathname.slice(base.length) || '/'
   const open =
-    /^\/(address|network|shared\/.*|shared-mail-tests\/.*|setup|sign-up|sign-in|invitation|signed-in|forgot-password|reset-password|docs\/?)?$/
+    /^\/(address|network|shared\/.*|shared-mail-tests\/.*|shared-webhook-requests\/.*|setup|sign-up|sign-in|invitation|signed-in|forgot-password|reset-password|docs\/?)?$/
   // The guide needs none, and may be on a server without an API.
   if ('guide' in document.documentElement.dataset || open.test(path)) return
   let workspace = null

@@ -98,6 +98,10 @@ const screens = root.addChildren([
     openScreen('/address', () => import('./pages/address.tsx'), addressSearch),
     openScreen('/network', () => import('./pages/network.tsx')),
     openScreen('/shared/$token', () => import('./pages/shared.tsx')),
+    openScreen(
+      '/shared-webhook-requests/$token',
+      () => import('./pages/shared-webhook-request.tsx'),
+    ),
     openScreen('/shared-mail-tests/$token', () => import('./pages/shared-mail-test.tsx')),
     openScreen('/setup', () => import('./pages/setup.tsx')),
     openScreen('/sign-up', () => import('./pages/sign-up.tsx')),
@@ -204,7 +208,14 @@ const screens = root.addChildren([
 /** `error` and `provider` come from a failed sign-in at the OpenID provider. */
 type SignInSearch = { next?: string; error?: string; provider?: string }
 
-const VIEWS: NonNullable<InspectorSearch['view']>[] = ['body', 'headers', 'query', 'compare']
+const VIEWS: NonNullable<InspectorSearch['view']>[] = [
+  'body',
+  'headers',
+  'query',
+  'compare',
+  'send',
+  'share',
+]
 
 function inspectorSearch({ q, method, request, view }: Search): InspectorSearch {
   return {

@@ -17,11 +17,19 @@ import type {
   DeliveryDetails,
   DestinationSettings,
   DestinationTest,
+  ForwardedRequest,
+  ForwardPreview,
+  RequestEdit,
   WebhookDelivery,
   WebhookDestination,
   GivenReplay,
   WebhookReplay,
 } from '../../../src/webhooks/forwarding/shapes.ts'
+import type {
+  GivenShare,
+  SharedRequest as SharedRequestShape,
+  WebhookShare,
+} from '../../../src/webhooks/shares/shapes.ts'
 import { request } from '../api.ts'
 import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
@@ -38,6 +46,10 @@ export type Delivery = Static<typeof WebhookDelivery>
 export type Replay = Static<typeof WebhookReplay>
 export type TestResult = Static<typeof DestinationTest>['attempt']
 export type DeliveryWithAttempts = Static<typeof DeliveryDetails>
+export type ForwardedPreview = Static<typeof ForwardPreview>
+export type ForwardedEdit = RequestEdit
+export type Share = Static<typeof WebhookShare>
+export type SharedRequest = Static<typeof SharedRequestShape>
 export type Rule = WebhookRule
 export type NewRuleSettings = Static<typeof NewRule>
 export type Preview = Static<typeof RulePreview>
@@ -120,6 +132,10 @@ export const destinationsOf = (endpointId: string) => {
       request<unknown>('POST', `${base}/${id}/resume`, { body: { waiting } }),
     test: async (id: string) =>
       (await request<Static<typeof DestinationTest>>('POST', `${base}/${id}/test`)).attempt,
+    forward: (id: string, given: Static<typeof ForwardedRequest>) =>
+      request<unknown>('POST', `${base}/${id}/forward`, { body: given }),
+    preview: (id: string, given: Static<typeof ForwardedRequest>) =>
+      request<ForwardedPreview>('POST', `${base}/${id}/preview`, { body: given }),
     rotate: (id: string) => request<WithSecret>('POST', `${base}/${id}/rotate-secret`),
     deliveries: async (state: string) =>
       (
@@ -135,6 +151,37 @@ export const destinationsOf = (endpointId: string) => {
     cancelReplay: (id: string) => request<unknown>('DELETE', `${replays}/${id}`),
   }
 }
+
+/** The public links of the requests of an endpoint. */
+export const sharesOf = (endpointId: string) => {
+  const base = `${BASE}/${endpointId}`
+  return {
+    list: async () => (await request<{ shares: Share[] }>('GET', `${base}/shares`)).shares,
+    create: (requestId: string, given: GivenShare) =>
+      request<unknown>('POST', `${base}/requests/${requestId}/shares`, { body: given }),
+    end: (id: string) => request<unknown>('DELETE', `${base}/shares/${id}`),
+  }
+}
+
+export const sharesQuery = (endpointId: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'shares', endpointId],
+    queryFn: () => sharesOf(endpointId).list(),
+  })
+
+export const sharedRequestQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['shared-webhook-request', token],
+    queryFn: async ({ signal }) =>
+      (
+        await request<{ data: SharedRequest }>(
+          'GET',
+          `/api/v1/shared-webhook-requests/${encodeURIComponent(token)}`,
+          { signal },
+        )
+      ).data,
+    retry: false,
+  })
 
 export const destinationsQuery = (endpointId: string) =>
   queryOptions({

@@ -18,13 +18,19 @@ import { useAccess } from '../workspaces/roles.ts'
 
 /** The URL, the response, and whether the screen is live. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
-  const { id, responseStatus, responseType, timeout, signature } = endpoint
+  const { id, responseStatus, responseType, timeout, signature, emailAddress } = endpoint
   const url = endpoint.namedUrl ?? endpoint.url
   const link = useStreamState()
   return (
     <div className={classes.address}>
       <code className={classes.url}>{url}</code>
       <CopyButton text={url} what={messages.url} />
+      {emailAddress !== null && (
+        <>
+          <code className={classes.url}>{emailAddress}</code>
+          <CopyButton text={emailAddress} what={messages.email} />
+        </>
+      )}
       <SendTest endpoint={endpoint} />
       <ConnectionStatus link={link} />
       <span className={classes.answer}>

@@ -29,6 +29,7 @@ export function parseSettings(values: Record<string, string>): EndpointSettings 
     responseBody: (values['responseBody'] ?? '').replaceAll('\r\n', '\n'),
     template: values['template'] === 'on',
     cors: values['cors'] === 'on',
+    receivesEmail: values['receivesEmail'] === 'on',
     timeout: Number(values['timeout'] || '0'),
     repeatKey: (values['repeatKey'] ?? '').trim() || null,
     signature: signatureOf(values),

@@ -32,6 +32,7 @@ export const endpoints = {
 
 export const endpoint = {
   untitled: 'Endpoint',
+  email: 'the email address',
   url: 'the URL',
   responds: (status: number, contentType: string, delaySeconds: number) =>
     `responds ${status} ${contentType}${delaySeconds > 0 ? ` after ${durationText(delaySeconds)}` : ''}`,
@@ -73,6 +74,8 @@ export const settings = {
     'The body may contain {{body.challenge}}, {{query.name}}, {{header.name}} and {{hmac_sha256 body.token}}, for senders that verify an endpoint with a challenge. Anyone can request a signature for any data: it’s made with the response secret below.',
   cors: 'Allow cross-origin requests (CORS)',
   corsHint: 'Web pages of any origin may send requests here.',
+  receivesEmail: 'Receive email',
+  receivesEmailHint: 'The endpoint gets an address. Off and on again makes a new one.',
   repeatKey: 'Event id (optional)',
   repeatKeyHint:
     'A field such as body/id by which repeated requests are recognized. By default the usual headers.',
@@ -166,7 +169,14 @@ export const request = {
   label: 'Request',
   loading: 'Loading request…',
   parts: 'Parts of the request',
-  tabs: { body: 'Body', headers: 'Headers', query: 'Query', compare: 'Compare' },
+  tabs: {
+    body: 'Body',
+    headers: 'Headers',
+    query: 'Query',
+    compare: 'Compare',
+    send: 'Send',
+    share: 'Share',
+  },
   trailers: 'Trailers',
   name: 'Name',
   value: 'Value',
@@ -187,6 +197,70 @@ export const request = {
     `${counted(size, 'byte')} after the end of the body${isBase64 ? ', shown in base64' : ''}` +
     (size > storedBytes ? `; the first ${numberText(storedBytes)} are stored` : ''),
 } as const
+
+export const sharing = {
+  hint: 'Everyone who has the link sees the request, without the client’s address and without the values of signatures, tokens, cookies and other secrets.',
+  loading: 'Loading links…',
+  create: 'Create link',
+  days: 'Expires after',
+  body: 'Show the body, too',
+  bodyHint: 'As it is: check that it has no secrets.',
+  link: 'the link',
+  withBody: 'With the body',
+  withoutBody: 'Without the body',
+  expires: 'expires',
+  end: 'End link',
+} as const
+
+export const SHARE_DAYS = [
+  { value: '1', label: '1 day' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+]
+
+export const sharedRequest = {
+  notFound: 'Request not found',
+  home: 'Home',
+  loading: 'Loading request…',
+  expires: 'This link expires on',
+  redacted: (names: string[]) => `Hidden: ${names.join(', ')}.`,
+  received: 'Received',
+  query: 'Query',
+  size: 'Size',
+  type: 'Type',
+  headers: 'Headers',
+  name: 'Name',
+  value: 'Value',
+  body: 'Body',
+  hidden: 'The body isn’t shared.',
+  empty: 'No body',
+  base64: 'The body isn’t text. In base64:',
+} as const
+
+export const sendAgain = {
+  none: 'This endpoint has no destination.',
+  add: 'Add a destination',
+  loading: 'Loading destinations…',
+  destination: 'Destination',
+  method: 'Method',
+  path: 'Path',
+  query: 'Query',
+  headers: 'Headers',
+  body: 'Body',
+  bodyStays: 'The body is sent as captured.',
+  send: 'Send',
+  preview: 'Preview',
+  sent: 'The request was queued. The deliveries of the endpoint show its result.',
+  matches: 'The destination gets this:',
+  noMatch: 'The conditions of the destination aren’t met, but you can send it:',
+  binary: '(not text)',
+} as const
+
+/** Methods that a request can be sent with, and the one it was captured with. */
+export const sentMethods = (captured: string) =>
+  [...new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', captured])].map(
+    (value) => ({ value, label: value }),
+  )
 
 export const badges = {
   signed: 'Signed',
@@ -454,6 +528,7 @@ export const deliveries = {
   },
   request: 'Request',
   attempts: (count: number) => counted(count, 'attempt'),
+  edited: 'edited',
   uncertain: 'may have arrived',
   retry: 'Retry',
   retryAbout: (time: string) => `the delivery of ${time}`,

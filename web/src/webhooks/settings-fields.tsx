@@ -85,6 +85,12 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
             hint={settings.corsHint}
             defaultChecked={endpoint.cors}
           />
+          <CheckField
+            name="receivesEmail"
+            label={settings.receivesEmail}
+            hint={settings.receivesEmailHint}
+            defaultChecked={endpoint.receivesEmail}
+          />
           <TextField
             name="repeatKey"
             label={settings.repeatKey}

@@ -92,7 +92,7 @@ type DeliveryRowProps = {
 
 function DeliveryRow({ endpointId, delivery, name, onRetry }: DeliveryRowProps) {
   const access = useAccess()
-  const { id, state, requestId, createdAt, attempts, status, error, uncertain } = delivery
+  const { id, state, requestId, createdAt, attempts, status, error, uncertain, edited } = delivery
   const isOver = state !== 'waiting' && state !== 'sending' && state !== 'unsendable'
   return (
     <tr>
@@ -108,6 +108,7 @@ function DeliveryRow({ endpointId, delivery, name, onRetry }: DeliveryRowProps) 
       <td>
         {messages.attempts(attempts)}
         {status !== null && ` · ${status}`}
+        {edited && ` · ${messages.edited}`}
         {uncertain && ` · ${messages.uncertain}`}
         {error !== null && state !== 'delivered' && ` · ${error}`}
         {attempts > 0 && (

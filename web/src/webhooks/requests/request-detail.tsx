@@ -18,8 +18,10 @@ import { parseQueryFields } from '../body/form-fields.ts'
 import type { ListedRequest } from './inbox.ts'
 import classes from './request-detail.module.css'
 import { request as messages } from '../messages.ts'
+import { SendView } from './send-view.tsx'
+import { ShareView } from './share-view.tsx'
 
-export type View = 'body' | 'headers' | 'query' | 'compare'
+export type View = 'body' | 'headers' | 'query' | 'compare' | 'send' | 'share'
 
 /** Bytes of a surplus that the service stores. */
 const STORED_SURPLUS_BYTES = 1_024
@@ -64,6 +66,8 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
             ? [{ value: 'query' as const, name: messages.tabs.query, count: query.length }]
             : []),
           { value: 'compare', name: messages.tabs.compare },
+          { value: 'send', name: messages.tabs.send },
+          { value: 'share', name: messages.tabs.share },
         ]}
         value={shown}
         onChange={onView}
@@ -78,6 +82,10 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
           {shown === 'compare' && (
             <Compare endpointId={endpointId} opened={opened} previousId={previousId} />
           )}
+          {shown === 'send' && (
+            <SendView key={request.id} endpointId={endpointId} request={request} />
+          )}
+          {shown === 'share' && <ShareView endpointId={endpointId} requestId={request.id} />}
         </div>
       </Tabs>
     </article>
@@ -109,7 +117,7 @@ function Head({
         <span>{messages.size(sizeText(request.bodySize), request.contentType)}</span>
         <Responded request={request} />
         {answer && <span>{messages.listener(answer.status, answer.sent)}</span>}
-        <span>HTTP/{request.httpVersion}</span>
+        {request.httpVersion !== '' && <span>HTTP/{request.httpVersion}</span>}
         {request.repeatOf !== null && (
           <Link to="/hooks/$id" params={{ id: endpointId }} search={{ request: request.repeatOf }}>
             {messages.earlier}
