@@ -419,6 +419,14 @@ ${section('Webhooks', [
     'deliveries that wait for a destination',
     `${count(webhooks.MAX_WAITING_DELIVERIES)}, ${bytes(webhooks.MAX_WAITING_BYTES)} of bodies; then new ones are dropped`,
   ],
+  [
+    'edited requests',
+    `${webhooks.MAX_EDITS_PER_ENDPOINT} of an endpoint, with bodies of up to ${bytes(webhooks.MAX_EDITED_BODY_BYTES)}`,
+  ],
+  [
+    'links of an endpoint',
+    `${webhooks.MAX_SHARES_PER_ENDPOINT}, for up to ${webhooks.MAX_SHARE_DAYS} days`,
+  ],
   ['deliveries and attempts that have ended', `${webhooks.DELIVERY_RETENTION_DAYS} days`],
   ['alerts about silence', `${webhooks.MAX_SILENCES_PER_DAY} a day of an endpoint`],
 ])}
