@@ -35,6 +35,12 @@ const UNDECLARED: Edge[] = [
     childColumns: ['endpoint_id'],
     parentColumns: ['id'],
   },
+  {
+    child: 'webhook_attempt',
+    parent: 'webhook_delivery',
+    childColumns: ['delivery_id'],
+    parentColumns: ['id'],
+  },
 ]
 
 /**

@@ -24,7 +24,8 @@ function entryOf(request: RequestRow, url: string) {
     request: {
       method,
       url: url + path + (query && `?${query}`),
-      httpVersion: `HTTP/${request.httpVersion}`,
+      // An email has none.
+      httpVersion: request.httpVersion && `HTTP/${request.httpVersion}`,
       cookies: cookiesOf(headers),
       headers: namesAndValues(headers),
       queryString: namesAndValues([...new URLSearchParams(query)]),
