@@ -63,7 +63,7 @@ function failing(hours: number) {
 
 function isOpen(results: string): boolean {
   const recent = new RecentResults()
-  for (const [index, one] of [...results].entries())
+  for (const [index, one] of results.split('').entries())
     recent.add(one === 'f', NOW - results.length + index)
   return recent.shouldOpen(NOW)
 }

@@ -229,7 +229,7 @@ describe('the dashboard, the alert rules and the documentation', () => {
     const documented = named('docs/metrics.md')
     const ours = [...(await scrape()).matchAll(/^# TYPE (portreeve_\w+)/gm)].map(([, name]) => name)
     expect(ours.filter((name) => !documented.has(name as string))).toEqual([])
-    expect(ours).toHaveLength(17)
+    expect(ours).toHaveLength(20)
   })
 
   it('has rules that Prometheus accepts, and that fire as intended', () => {

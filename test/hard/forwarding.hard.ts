@@ -144,6 +144,8 @@ async function makeEndpoints(): Promise<string[]> {
 async function send(url: string, tokens: string[]): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: SENDERS })
   let acknowledged = 0
+  // It is sent about as fast as it is forwarded.
+  const isAhead = () => acknowledged > arrivals.length + 2_000 && acknowledged < DELIVERIES
   const sendOne = (token: string) =>
     new Promise<number>((resolve) => {
       httpRequest(`${url}/webhooks/${token}`, { method: 'POST', agent }, (response) => {
@@ -157,8 +159,7 @@ async function send(url: string, tokens: string[]): Promise<void> {
       const status = await sendOne(tokens[count % tokens.length] as string)
       if (status === 200) acknowledged++
       else await sleep(100)
-      // About as fast as it is forwarded.
-      while (acknowledged > arrivals.length + 2_000 && acknowledged < DELIVERIES) await sleep(20)
+      while (isAhead()) await sleep(20)
     }
   }
   await Promise.all(Array.from({ length: SENDERS }, work))

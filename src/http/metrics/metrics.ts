@@ -147,6 +147,7 @@ export function createMetrics(version: string, process?: number): ServiceMetrics
     'Deliveries of captured webhook requests that have ended: delivered, dead (after the last attempt) or unsendable.',
     ['state'],
   )
+  for (const state of ['delivered', 'dead', 'unsendable']) deliveryEnds.inc({ state }, 0)
   const hostChecks = counter(
     'portreeve_looks_total',
     'Checks of monitored hosts: clean, listed, unknown or failed.',
