@@ -88,6 +88,7 @@ export async function makeMail(portreeve: TestService, person: Person): Promise<
     delisting: delisting.data.id,
     ...mailTest,
     shared: await share(portreeve, person),
+    sharedRequest: await shareRequest(portreeve, call),
   }
 }
 
@@ -108,6 +109,18 @@ async function makeMailTest(call: Call): Promise<Ids> {
   }, 60_000)
   const shared = await call<Test>(`/api/v1/mail-tests/${data.id}/share`, {})
   return { mailTest: data.id, sharedMailTest: shared.data.url.split('/').at(-1) ?? '' }
+}
+
+/** @returns the token of the link of a captured request */
+async function shareRequest(portreeve: TestService, call: Call): Promise<string> {
+  const path = '/api/webhook/endpoints'
+  const { endpoint } = await call<{ endpoint: { id: string; token: string } }>(path, {})
+  const init = { method: 'POST', body: '{}', headers: { authorization: 'Bearer secret' } }
+  await portreeve.request(`/webhooks/${endpoint.token}/orders?page=2`, init)
+  const { requests } = await call<{ requests: { id: string }[] }>(`${path}/${endpoint.id}/requests`)
+  const shares = `${path}/${endpoint.id}/requests/${requests[0]?.id}/shares`
+  const { share: made } = await call<{ share: { url: string } }>(shares, {})
+  return made.url.split('/').at(-1) ?? ''
 }
 
 /** A webhook endpoint with requests, migrations that reach no server, and a watched network. */

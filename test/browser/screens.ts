@@ -42,6 +42,7 @@ export const PUBLIC: Screen[] = [
   { at: '/network', shows: 'Report attacks from your server' },
   { at: '/shared/:shared', shows: 'Check of example.com' },
   { at: '/shared-mail-tests/:sharedMailTest', shows: 'Requirements of receivers' },
+  { at: '/shared-webhook-requests/:sharedRequest', shows: 'The body isn’t shared.' },
   { at: '/nothing/here', shows: 'Page not found' },
 ]
 
