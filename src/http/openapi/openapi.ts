@@ -18,6 +18,8 @@ const TAGS = {
   Domains: 'Everything about the mail of a domain: its state, fixes, and history.',
   Addresses: 'Everything that is known of an address: mail, listings, attack reports, bans.',
   'Mail tests': 'Mails that are sent to a test address, as their receivers see them.',
+  Complaints: 'Complaints of recipients about mail, as providers report them.',
+  Canaries: 'Mails to your own mailboxes, and where they arrive.',
   'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
   Monitoring: 'Hosts that are checked regularly.',
   Delisting: 'Removal of an address from blocklists.',
