@@ -99,7 +99,7 @@ describe('a user with alert channels', () => {
     await other.getByText('21:30 to 07:00, Europe/Berlin').waitFor()
     await other
       .getByText(
-        /^Blocklists, Certificates, Domains, Delisting, DMARC, Migrations, .*Webhooks, .*Alert channels$/,
+        /^Blocklists, Certificates, Domains, Delisting, Deliverability, DMARC, Migrations, .*Webhooks, .*Alert channels$/,
       )
       .waitFor()
   })

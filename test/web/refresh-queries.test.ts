@@ -126,6 +126,7 @@ const BY_ITSELF = new Set([
   'domain-record',
   'shared',
   'shared-mail-test',
+  'shared-webhook-request',
   'service',
   'health',
   'attacks services',

@@ -28,6 +28,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['webhooks', 'one', ...some(id)],
     ['webhooks', 'rules', ...some(id)],
     ['webhooks', 'destinations', ...some(id)],
+    ['webhooks', 'shares', ...some(id)],
   ],
   requests: () => [
     ['webhooks', 'all'],

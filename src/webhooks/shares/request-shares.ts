@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { requireEndpoint } from '../endpoints/endpoints.ts'
 import { DEFAULT_SHARE_DAYS, MAX_SHARES_PER_ENDPOINT } from '../limits.ts'
@@ -38,7 +39,9 @@ export async function shareRequest(
       )
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
     const share = { workspaceId, endpointId, requestId, token, withBody: body }
-    return insertShare(trx, share, days)
+    const row = await insertShare(trx, share, days)
+    await notifyChange(trx, workspaceId, 'webhooks', endpointId)
+    return row
   })
 }
 
@@ -60,6 +63,7 @@ export async function endShare(
   await requireEndpoint(db, workspaceId, endpointId)
   if (!(await deleteShare(db, endpointId, id)))
     throw new Fault('not_found', 'The link was not found, or it has ended.')
+  await notifyChange(db, workspaceId, 'webhooks', endpointId)
 }
 
 /** The request of a link, as everyone may read it. @throws Fault `not_found` */

@@ -80,9 +80,7 @@ const COLUMNS: Column<ReportDomain>[] = [
         </Link>
         {!verified && (
           <small>
-            <Link to="/dmarc/$id/record" params={{ id }}>
-              {shared.notVerified}
-            </Link>
+            <Status tone="warn">{shared.notVerified}</Status>
           </small>
         )}
         <LabelLine labels={labels} />
