@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { lazy, Suspense, type ReactNode } from 'react'
 import { AddressLink } from '../../addresses/address-link.tsx'
-import { LoadingOrError } from '../../ui/feedback/loading.tsx'
+import { loadScreen } from '../../frame/load-screen.ts'
+import { Loading, LoadingOrError } from '../../ui/feedback/loading.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Muted, Section } from '../../ui/layout/page.tsx'
@@ -11,8 +12,12 @@ import { utcDayText } from '../../ui/text/dates.ts'
 import { numberText } from '../../ui/text/format.ts'
 import { complaintsQuery, type ComplaintProvider, type ComplaintSummary } from './api.ts'
 import { ComplaintAddressCard } from './complaint-address.tsx'
-import { ComplaintChart } from './complaint-chart.tsx'
 import { campaignName, complaints as messages } from './messages.ts'
+
+/** A file of its own: most domains have no complaints. */
+const ComplaintChart = lazy(async () => ({
+  default: (await loadScreen('the chart', () => import('./complaint-chart.tsx'))).ComplaintChart,
+}))
 
 /** Complaints about the mail of a domain that providers report, and the address for them. */
 export function Complaints({ domain }: { domain: string }) {
@@ -37,7 +42,15 @@ function Summary({ summary }: { summary: ComplaintSummary }) {
   const { providers, sources, domains, campaigns } = summary
   return (
     <>
-      <ComplaintChart summary={summary} />
+      <Suspense
+        fallback={
+          <Loading shape="chart" lines={1}>
+            {messages.loading}
+          </Loading>
+        }
+      >
+        <ComplaintChart summary={summary} />
+      </Suspense>
       <Table caption={messages.providers} columns={messages.providerColumns}>
         {providers.map((provider) => (
           <ProviderRow key={provider.provider} provider={provider} />
