@@ -1,4 +1,4 @@
-import { useDeferredValue, useEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { useDeferredValue, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { TextWithCode } from '../../ui/text/text-with-code.tsx'
 import { findOperations } from '../document/find-operations.ts'
@@ -117,7 +117,8 @@ type GroupProps = {
 function GroupEntries({ group, isOpen, current, onGo }: GroupProps) {
   const details = useRef<HTMLDetailsElement>(null)
   const hasCurrent = group.operations.some(({ id }) => id === current)
-  useEffect(() => {
+  // Before the first paint: opened after it, the group would push away what is below it.
+  useLayoutEffect(() => {
     if (!details.current) return
     details.current.open = isOpen || hasCurrent
     if (hasCurrent)
