@@ -154,7 +154,7 @@ export const TOOLS: Screen[] = [
     acts: [
       async (page) => {
         await page.getByRole('option', { name: '/a/long/path' }).click()
-        await page.getByText('"hello"').waitFor()
+        await page.getByText('"hello"', { exact: true }).waitFor()
       },
       ...['Headers', 'Query', 'Compare'].map(
         (name) => (page: Page) => page.getByRole('tab', { name }).click(),
