@@ -11,6 +11,8 @@ const SECONDS = 8
 const ROUNDS = 4
 /** Requests a second to all endpoints together. */
 const RATE = 200
+/** Captures a second of one endpoint beside them, where the machine is not at its limit. */
+const PACED = 1_000
 
 /**
  * Forwarding to receivers that do not answer: what it does to captures, and one of them to the other
@@ -40,12 +42,15 @@ export async function run(): Promise<string> {
     await load(busy.url, SECONDS)
     for (let round = 0; round < ROUNDS; round++) {
       const without = await load(busy.url, SECONDS)
+      const pacedWithout = await pace(agent, busy)
       const stop = send(agent, all, RATE)
       await sleep(1_000)
       const beside = await load(busy.url, SECONDS)
+      const pacedBeside = await pace(agent, busy)
       await stop()
       lines.push(
         `captures beside ${all.length} endpoints whose receivers are dead: ${show(beside)}; without: ${show(without)}`,
+        `at ${PACED}/s: ${pacedBeside} beside them, ${pacedWithout} without`,
       )
     }
     return lines.join('\n')
@@ -95,8 +100,24 @@ async function compareOne(
   return lines
 }
 
+/** How long captures take that come at a rate. */
+async function pace(agent: Agent, endpoint: Endpoint): Promise<string> {
+  const took: number[] = []
+  const stop = send(agent, [endpoint], PACED, (milliseconds) => took.push(milliseconds))
+  await sleep(SECONDS * 1_000)
+  await stop()
+  took.sort((a, b) => a - b)
+  const at = (share: number) => (took[Math.floor(took.length * share)] ?? NaN).toFixed(1)
+  return `p50 ${at(0.5)} p99 ${at(0.99)} ms`
+}
+
 /** Sends to all endpoints in turn. @returns stops it */
-function send(agent: Agent, all: Endpoint[], rate: number): () => Promise<void> {
+function send(
+  agent: Agent,
+  all: Endpoint[],
+  rate: number,
+  onAnswer: (milliseconds: number) => void = () => {},
+): () => Promise<void> {
   const stopping = new AbortController()
   const work = async () => {
     const startedAt = performance.now()
@@ -105,7 +126,8 @@ function send(agent: Agent, all: Endpoint[], rate: number): () => Promise<void> 
       const due = ((performance.now() - startedAt) / 1000) * rate
       while (sent.length < due) {
         const { url } = all[sent.length % all.length] as Endpoint
-        sent.push(sendOne(agent, url))
+        const began = performance.now()
+        sent.push(sendOne(agent, url).then(() => onAnswer(performance.now() - began)))
       }
       await sleep(2)
     }
