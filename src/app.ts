@@ -49,6 +49,8 @@ export const READY_MESSAGE = 'Portreeve is ready'
 export type RunningService = {
   /** The URL of the listener, as reachable from this machine. */
   url: string
+  /** The URL at which people open it: BASE_URL. */
+  publicUrl: string
   /** The page that creates the first account; null once an account exists. */
   setupLink: string | null
   /** The same as of now. */
@@ -188,6 +190,7 @@ export async function startService(
   if (!config.ROLES.includes('web'))
     return {
       url: config.BASE_URL,
+      publicUrl: config.BASE_URL,
       setupLink: null,
       findSetupLink: async () => null,
       readMetrics: async () => [],
@@ -234,6 +237,8 @@ export async function startService(
   log.info({ version: VERSION, url: config.BASE_URL, roles: config.ROLES }, READY_MESSAGE)
   return {
     url,
+    // Only tests let the system choose a port.
+    publicUrl: config.PORT === 0 ? url : config.BASE_URL,
     setupLink,
     findSetupLink: currentSetupLink,
     readMetrics: async () => (await metrics?.registry.getMetricsAsJSON()) ?? [],

@@ -202,10 +202,12 @@ function rejectForeignOrigin(
 ): Fault | undefined {
   if (isSafe(method) || isProgram(headers)) return undefined
   if (headers.origin !== undefined && own.includes(headers.origin)) return undefined
-  return new Fault(
-    'forbidden',
-    'Requests that change data must come from the origin of this service.',
-  )
+  return new Fault('forbidden', foreignOriginText(own[0] ?? ''))
+}
+
+/** Why a change is rejected that a page at another address sends, and what to do about it. */
+export function foreignOriginText(ownOrigin: string): string {
+  return `This page is not at the address of the service, ${ownOrigin}. Open it there, or set BASE_URL to the address that you use.`
 }
 
 /**

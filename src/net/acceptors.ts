@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { createServer, Server, type AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { currentInstallation } from '../config.ts'
 import { Fault } from '../errors.ts'
 
 /**
@@ -70,7 +71,9 @@ export function explainListenError(
   const isPort = code === 'EADDRINUSE' || code === 'EACCES'
   return new Fault('unavailable', `Cannot listen on ${host} port ${port}: ${problem}`, {
     cause,
-    ...(isPort && { suggestion: `${setting}=${value} in the environment or .env` }),
+    ...(isPort && {
+      suggestion: `${setting}=${value} in ${currentInstallation().file ?? 'the environment or .env'}`,
+    }),
   })
 }
 

@@ -122,7 +122,10 @@ describe('signing in', () => {
   it('is rejected from a page of another site', async () => {
     const headers = { origin: 'https://elsewhere.test' }
     const signIn = await portreeve.request(SIGN_IN, { body: credentials(alice), headers })
-    expect(signIn.status).toBe(403)
+    expect([signIn.status, await signIn.json()]).toEqual([
+      403,
+      { code: 'INVALID_ORIGIN', message: expect.stringContaining('set BASE_URL to the address') },
+    ])
     const cookie = await portreeve.signIn(alice)
     const signOut = await portreeve.request('/api/auth/sign-out', {
       cookie,

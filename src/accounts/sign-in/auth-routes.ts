@@ -15,7 +15,13 @@ import { AUTH_ENDPOINTS } from './auth-endpoints.ts'
 import { Refused } from './auth-shapes.ts'
 import type { Auth } from './better-auth-loader.ts'
 import { createBoundedQueue } from './bounded-queue.ts'
-import { fetchHeaders, fetchRequest, fieldsOf, sendResponse } from './fetch-request.ts'
+import {
+  explainOrigin,
+  fetchHeaders,
+  fetchRequest,
+  fieldsOf,
+  sendResponse,
+} from './fetch-request.ts'
 import { completeSignIn, originOf } from './open-session.ts'
 import { subjects, type PasswordOutcome, type PasswordThrottle } from './password-throttle.ts'
 import type { TrustedClients } from './trusted-clients.ts'
@@ -70,7 +76,8 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
         exposeHeadRoute: false,
         config: { limit: 'session requests' },
         schema,
-        handler: async (request, reply) => sendResponse(reply, await ask(request)),
+        handler: async (request, reply) =>
+          sendResponse(reply, await explainOrigin(await ask(request), auth.baseUrl)),
       })
     }
   })

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
-import { isProgram } from '../../http/auth.ts'
+import { foreignOriginText, isProgram } from '../../http/auth.ts'
 import { CLIENT_HEADER } from './auth-settings.ts'
 import type { Auth } from './better-auth-loader.ts'
 
@@ -32,6 +32,15 @@ export function fetchRequest(
   // The library would reject a program that sends a cookie but no origin.
   if (isProgram(request.headers)) headers.set('origin', url.origin)
   return new Request(url, { method: request.method, headers, body })
+}
+
+/** The library says that an origin is wrong, but neither which one is right nor where that is set. */
+export async function explainOrigin(response: Response, ownOrigin: string): Promise<Response> {
+  if (response.status !== 403) return response
+  const text = await response.text()
+  if (!text.includes('"INVALID_ORIGIN"')) return new Response(text, response)
+  const message = foreignOriginText(ownOrigin)
+  return Response.json({ code: 'INVALID_ORIGIN', message }, { status: 403 })
 }
 
 /** Sends the response of the library as it is; its failures become those of this service. */

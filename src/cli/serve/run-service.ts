@@ -25,7 +25,7 @@ export async function runService(json: boolean): Promise<number> {
   const log = createLog(config.LOG_LEVEL)
   const service = await startLimited(config, log, true)
   const { setupLink } = service
-  if (!json) process.stderr.write(welcomeBlock(service.url, setupLink, process.stderr))
+  if (!json) process.stderr.write(welcomeBlock(service.publicUrl, setupLink, process.stderr))
   else if (setupLink)
     log.info({ setupLink }, 'no account exists: create the first one at setupLink')
   await signals.toStop()

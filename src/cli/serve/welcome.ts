@@ -34,7 +34,7 @@ export function createWelcome(service: RunningService, out: NodeJS.WriteStream) 
   let timer: NodeJS.Timeout | undefined
 
   function show(): void {
-    const block = welcomeBlock(service.url, setupLink, out)
+    const block = welcomeBlock(service.publicUrl, setupLink, out)
     out.write(`${block}  Press Ctrl-C to stop.\n\n`)
     linesBelow = 0
   }
