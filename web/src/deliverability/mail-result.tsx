@@ -2,7 +2,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import type { Tone } from '../ui/feedback/status.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { Card, Muted, Section, SectionList } from '../ui/layout/page.tsx'
+import { Card, Muted, Section, SectionList, Stack } from '../ui/layout/page.tsx'
 import { BulletList } from '../ui/lists/bullet-list.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Table } from '../ui/lists/table.tsx'
@@ -131,23 +131,25 @@ function Engines({ engines }: { engines: MailEngine[] }) {
     <Section title={messages.engines}>
       {engines.map(({ engine, state, score, threshold, action, symbols, reason }) => (
         <Card key={engine}>
-          <p>
-            <strong>{messages.engineNames[engine]}</strong>:{' '}
-            {state === 'checked'
-              ? `${messages.engineScore(score, threshold)}, ${action ?? ''}`
-              : `${stateNames['not-checked']}. ${reason ?? ''}`}
-          </p>
-          {symbols.length > 0 && (
-            <Disclosure summary={messages.symbols}>
-              <BulletList>
-                {symbols.map(({ name, score: points, description }) => (
-                  <li key={name}>
-                    {points} <strong>{name}</strong> {description}
-                  </li>
-                ))}
-              </BulletList>
-            </Disclosure>
-          )}
+          <Stack>
+            <p>
+              <strong>{messages.engineNames[engine]}</strong>:{' '}
+              {state === 'checked'
+                ? `${messages.engineScore(score, threshold)}, ${action ?? ''}`
+                : `${stateNames['not-checked']}. ${reason ?? ''}`}
+            </p>
+            {symbols.length > 0 && (
+              <Disclosure summary={messages.symbols}>
+                <BulletList>
+                  {symbols.map(({ name, score: points, description }) => (
+                    <li key={name}>
+                      {points} <strong>{name}</strong> {description}
+                    </li>
+                  ))}
+                </BulletList>
+              </Disclosure>
+            )}
+          </Stack>
         </Card>
       ))}
     </Section>

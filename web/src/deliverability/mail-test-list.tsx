@@ -8,7 +8,7 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { FileDrop } from '../ui/forms/file-drop.tsx'
-import { Card, Section } from '../ui/layout/page.tsx'
+import { Card, Section, Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
@@ -68,28 +68,30 @@ function NewTest({ domain }: { domain: string | null }) {
   return (
     <Section title={messages.create}>
       <Card>
-        <p>{messages.creating}</p>
-        <div>
-          <Button
+        <Stack>
+          <p>{messages.creating}</p>
+          <div>
+            <Button
+              {...access}
+              kind="primary"
+              busy={isBusy}
+              onClick={() => void start(() => mailTests.create(domain))}
+            >
+              {messages.create}
+            </Button>
+          </div>
+          <h3>{messages.file}</h3>
+          <FileDrop
             {...access}
-            kind="primary"
+            label={messages.fileLabel}
+            hint={messages.fileHint}
             busy={isBusy}
-            onClick={() => void start(() => mailTests.create(domain))}
-          >
-            {messages.create}
-          </Button>
-        </div>
-        <h3>{messages.file}</h3>
-        <FileDrop
-          {...access}
-          label={messages.fileLabel}
-          hint={messages.fileHint}
-          busy={isBusy}
-          onFiles={([file]) =>
-            file && void start(async () => mailTests.testFile(domain, await base64Of(file)))
-          }
-        />
-        <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+            onFiles={([file]) =>
+              file && void start(async () => mailTests.testFile(domain, await base64Of(file)))
+            }
+          />
+          <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+        </Stack>
       </Card>
     </Section>
   )

@@ -5,7 +5,7 @@ import { ConfirmButton } from '../../ui/actions/confirm.tsx'
 import { LoadingOrError } from '../../ui/feedback/loading.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Disclosure } from '../../ui/layout/disclosure.tsx'
-import { Card, Muted, Row, Section } from '../../ui/layout/page.tsx'
+import { Card, Muted, Row, Section, Stack } from '../../ui/layout/page.tsx'
 import { ExactTime } from '../../ui/text/date-text.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { canaries, canariesQuery, type Canary } from './api.ts'
@@ -46,22 +46,24 @@ function CanaryCard({ canary }: { canary: Canary }) {
   const { id, sender, host, everyHours, enabled, nextRunAt, problem, seeds } = canary
   return (
     <Card>
-      <h3>{sender}</h3>
-      <p>
-        {messages.via(host, everyHours)}{' '}
-        {enabled && nextRunAt !== null ? (
-          <>
-            {messages.next} <ExactTime at={nextRunAt} />.
-          </>
-        ) : (
-          messages.off
-        )}
-      </p>
-      {problem !== null && <Notice tone="bad">{problem}</Notice>}
-      {seeds.length === 0 ? <p>{messages.noSeeds}</p> : <SeedTable canaryId={id} seeds={seeds} />}
-      <Disclosure summary={messages.addSeed}>{() => <NewSeedForm canaryId={id} />}</Disclosure>
-      <Disclosure summary={messages.days}>{() => <CanaryDays id={id} />}</Disclosure>
-      <Actions canary={canary} />
+      <Stack>
+        <h3>{sender}</h3>
+        <p>
+          {messages.via(host, everyHours)}{' '}
+          {enabled && nextRunAt !== null ? (
+            <>
+              {messages.next} <ExactTime at={nextRunAt} />.
+            </>
+          ) : (
+            messages.off
+          )}
+        </p>
+        {problem !== null && <Notice tone="bad">{problem}</Notice>}
+        {seeds.length === 0 ? <p>{messages.noSeeds}</p> : <SeedTable canaryId={id} seeds={seeds} />}
+        <Disclosure summary={messages.addSeed}>{() => <NewSeedForm canaryId={id} />}</Disclosure>
+        <Disclosure summary={messages.days}>{() => <CanaryDays id={id} />}</Disclosure>
+        <Actions canary={canary} />
+      </Stack>
     </Card>
   )
 }

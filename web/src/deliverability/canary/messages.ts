@@ -24,7 +24,7 @@ export const providerName = (provider: string): string => PROVIDERS[provider] ??
 
 export const canary = {
   title: 'Canary',
-  lead: 'A canary sends mails through your own server to mailboxes of yours, and looks where they arrive.',
+  lead: 'A canary sends mails through your own server to mailboxes of yours, and finds where they arrive.',
   loading: 'Loading canaries…',
   create: 'Create canary',
   sender: 'Sender',

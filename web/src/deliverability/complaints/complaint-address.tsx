@@ -5,7 +5,7 @@ import { Button } from '../../ui/actions/button.tsx'
 import { ConfirmButton } from '../../ui/actions/confirm.tsx'
 import { Snippet } from '../../ui/actions/copy.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
-import { Card, Muted } from '../../ui/layout/page.tsx'
+import { Card, Muted, Stack } from '../../ui/layout/page.tsx'
 import { BulletList } from '../../ui/lists/bullet-list.tsx'
 import { Ago } from '../../ui/text/ago.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
@@ -17,8 +17,10 @@ export function ComplaintAddressCard({ summary }: { summary: ComplaintSummary })
   const { address, mailboxes } = summary
   return (
     <Card>
-      <p>{messages.lead}</p>
-      {address === null ? <NewAddress /> : <Address address={address} mailboxes={mailboxes} />}
+      <Stack>
+        <p>{messages.lead}</p>
+        {address === null ? <NewAddress /> : <Address address={address} mailboxes={mailboxes} />}
+      </Stack>
     </Card>
   )
 }
