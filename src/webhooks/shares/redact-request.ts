@@ -5,23 +5,21 @@ import type { RequestRow } from '../requests/captured-request.ts'
 /** In place of a value that a link does not show. */
 const REDACTED = '…'
 
-/** Headers whose values are secrets, or name the client. */
-const SECRET_HEADERS = new Set([
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'set-cookie',
-  'forwarded',
-  'x-forwarded-for',
-  'x-real-ip',
-  'x-client-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-])
+/** What names of secrets contain: `X-Api-Key`, `X-Shopify-Hmac-Sha256`, `access_token`. */
+const SECRET_NAME = new RegExp(
+  [
+    'auth|token|secret|signature|hmac|passw|session|cookie|credential|jwt|assertion|saml',
+    '(?:api|access|private|shared|subscription|functions|license|service|master)[-_]?key',
+    // Whole words: `PayPal-Transmission-Sig`, and the `code` of a sign-in, but not `signal` or `keyword`.
+    '(?:^|[-_])(?:sig|pwd|pass|pin|otp|dpop)(?:$|[-_])',
+    '^(?:x[-_])?(?:key|code)$',
+  ].join('|'),
+  'i',
+)
 
-/** What names of secrets contain: `X-Api-Key`, `webhook-signature`, `access_token`. */
-const SECRET_NAME =
-  /auth|token|secret|signature|passw|session|credential|api[-_]?key|private[-_]?key|^sig$|^key$|^hmac/i
+/** Names under which proxies pass on the address of a client. */
+const CLIENT_NAME =
+  /forwarded(?:-for)?$|(?:client|real|connecting|user|remote|source)-?(?:ip|ipv6|addr|address)$|external-address$/i
 
 export type RedactedRequest = {
   method: string
@@ -50,8 +48,9 @@ export function redactRequest(row: RequestRow, withBody: boolean): RedactedReque
     return REDACTED
   }
   const headers = row.headers.map(([name, value]): Header => {
-    const isSecret = SECRET_HEADERS.has(name.toLowerCase()) || SECRET_NAME.test(name)
-    return [name, isSecret ? hide(name) : value]
+    // Whatever the header is called: a mail has the address in `Received`.
+    const namesClient = CLIENT_NAME.test(name) || value.includes(row.ip)
+    return [name, namesClient || SECRET_NAME.test(name) ? hide(name) : value]
   })
   const query = row.query
     .split('&')
