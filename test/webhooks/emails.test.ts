@@ -69,6 +69,36 @@ describe('the address of an endpoint', () => {
     expect(json.curl).toBeNull()
   })
 
+  it.each([
+    ['an emoji where a long field is cut', `Subject: ${'x'.repeat(7_999)}😀😀\r\n\r\nHello\r\n`],
+    ['bytes that are no UTF-8', 'Subject: \u00c3\u0028 \ud83d\r\n\r\nHello\r\n'],
+    ['no header', '\r\nHello\r\n'],
+    ['lines that are no fields', 'Subject: x\r\nno field here\r\n : empty\r\n\r\nHello\r\n'],
+    ['300 fields', `${'X-Same: y\r\n'.repeat(300)}\r\nHello\r\n`],
+    ['a field named as a property of objects', '__proto__: x\r\nconstructor: y\r\n\r\nHello\r\n'],
+  ])('captures a mail with %s', async (_what, mail) => {
+    const endpoint = await portreeve.makeEndpoint({ receivesEmail: true })
+    const sent = await send(endpoint.emailAddress ?? '', mail)
+    expect(sent.code, sent.transcript).toBe(0)
+    const [request] = await portreeve.captured(endpoint)
+    expect(request).toMatchObject({ method: 'EMAIL', bodySize: expect.any(Number) })
+    expect(request?.body).toContain('Hello')
+    const found = await portreeve.api('GET', `/${endpoint.id}/requests?q=hello`)
+    expect(found.json.requests).toHaveLength(1)
+  })
+
+  it('captures a bounce, and a mail for two endpoints for each of them', async () => {
+    const [one, two] = [
+      await portreeve.makeEndpoint({ receivesEmail: true }),
+      await portreeve.makeEndpoint({ receivesEmail: true }),
+    ]
+    const both = `${one.emailAddress?.toUpperCase()},${two.emailAddress}`
+    const sent = await swaks(port, both, MAIL, '--from', '<>', '--helo', 'mail.sender.test')
+    expect(sent.code, sent.transcript).toBe(0)
+    for (const endpoint of [one, two])
+      expect((await portreeve.captured(endpoint))[0]).toMatchObject({ method: 'EMAIL' })
+  })
+
   it('recognizes a mail that its server sends again', async () => {
     const endpoint = await portreeve.makeEndpoint({ receivesEmail: true })
     for (let count = 0; count < 2; count++) await send(endpoint.emailAddress ?? '')
