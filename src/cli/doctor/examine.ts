@@ -29,6 +29,7 @@ import { listMissingFiles } from '../../data-files.ts'
 import { ENCRYPTED_COLUMNS } from '../../encrypted-columns.ts'
 import { findKeyProblem } from '../../store/secret-key.ts'
 import { withDatabase } from '../database-access.ts'
+import { findMisspeltSettings } from '../misspelt-settings.ts'
 import { sanitizeForTerminal, pad, paint } from '../terminal-text.ts'
 import {
   checkBaseUrl,
@@ -65,6 +66,8 @@ export async function examineAll(): Promise<Finding[]> {
   const { file } = currentInstallation()
   const of = file === null ? 'this environment' : file
   const findings = [good('settings', `The settings of ${of} are valid.`)]
+  for (const { given, meant } of findMisspeltSettings())
+    findings.push(doubtful('settings', `${given} is no setting. Did you mean ${meant}?`))
   const missing = listMissingFiles()
   if (missing.length > 0)
     return [

@@ -4,6 +4,7 @@ import { readConfig, requireSettings, type Config } from '../../config.ts'
 import { createLog, type Logger } from '../../log.ts'
 import { VERSION } from '../../version.ts'
 import { limitHeapGrowth } from '../../heap-growth.ts'
+import { findMisspeltSettings } from '../misspelt-settings.ts'
 import { SAME_SIGNAL_MS } from '../stop-signals.ts'
 import { createTextLog, isText, type TextLog } from '../terminal-log.ts'
 import { startAllProcesses } from './start-processes.ts'
@@ -34,6 +35,8 @@ export async function runService(json: boolean): Promise<number> {
 }
 
 async function startLimited(config: Config, log: Logger, isJson: boolean): Promise<RunningService> {
+  for (const { given, meant } of findMisspeltSettings())
+    log.warn(`${given} is no setting and has no effect. Did you mean ${meant}?`)
   const service = await startAllProcesses(config, log, { isJson })
   flushCompileCache()
   limitHeapGrowth({ servesRequests: config.ROLES.includes('web') })
