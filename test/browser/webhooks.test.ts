@@ -8,7 +8,15 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { sharedService, type TestService } from '../service.ts'
 import { closeContexts, sharedChromium } from '../servers/chromium.ts'
 import { startReceiver, status } from '../servers/receiver.ts'
-import { heading, openStreams, recordStreams, signedIn, tabTo, type Visit } from './browsing.ts'
+import {
+  heading,
+  openStreams,
+  recordStreams,
+  signedIn,
+  tabTo,
+  untilLoaded,
+  type Visit,
+} from './browsing.ts'
 
 /** Runs in a separate shell, while the service continues to respond. */
 const run = promisify(execFile)
@@ -501,6 +509,9 @@ describe('ten thousand requests', () => {
     const { id, url } = await makeEndpoint(page, { label: 'flood' })
     await page.goto(`/hooks/${id}`)
     await page.getByText('Waiting for the first request').waitFor()
+    // A page that begins to follow during the burst shows the newest of it, and loads the rest later.
+    await page.getByText('Live', { exact: true }).waitFor()
+    await untilLoaded(page)
     const those = Array.from({ length: WAVE }, (_, at) => fetch(`${url}/${at}`))
     await Promise.all(those.map(async (answer) => (await answer).text()))
     const database = openDatabase(portreeve.databaseUrl)
