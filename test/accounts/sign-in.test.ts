@@ -119,6 +119,34 @@ describe('signing in', () => {
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
   })
 
+  it.each([
+    ['GET', '/get-session', 200],
+    ['GET', '/list-sessions', 401],
+    ['POST', '/revoke-other-sessions', 401],
+    ['POST', '/update-user', 401],
+    ['POST', '/change-password', 401],
+    ['POST', '/two-factor/enable', 401],
+    ['POST', '/two-factor/verify-totp', 401],
+  ])(
+    'keeps the cookie of an ended session, which a new one may have replaced: %s %s',
+    async (method, path, status) => {
+      const cookie = await portreeve.signIn(alice)
+      await portreeve.request('/api/auth/sign-out', { cookie, method: 'POST' })
+      const body = {
+        currentPassword: 'x',
+        newPassword: 'a new password',
+        code: '123456',
+        password: 'x',
+      }
+      const answer = await portreeve.request(`/api/auth${path}`, {
+        cookie,
+        method,
+        ...(method === 'POST' && { body }),
+      })
+      expect([answer.status, answer.headers.getSetCookie()]).toEqual([status, []])
+    },
+  )
+
   it('is rejected from a page of another site', async () => {
     const headers = { origin: 'https://elsewhere.test' }
     const signIn = await portreeve.request(SIGN_IN, { body: credentials(alice), headers })

@@ -20,6 +20,7 @@ import {
   fetchHeaders,
   fetchRequest,
   fieldsOf,
+  keepSessionCookie,
   sendResponse,
 } from './fetch-request.ts'
 import { completeSignIn, originOf } from './open-session.ts'
@@ -77,7 +78,10 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
         config: { limit: 'session requests' },
         schema,
         handler: async (request, reply) =>
-          sendResponse(reply, await explainOrigin(await ask(request), auth.baseUrl)),
+          sendResponse(
+            reply,
+            await explainOrigin(keepSessionCookie(await ask(request)), auth.baseUrl),
+          ),
       })
     }
   })
@@ -113,9 +117,8 @@ function guardedEndpoints(deps: AuthRoutesDeps): Record<string, Handler> {
 
 /**
  * Reads the session of a request, without the routing and the limits of the library, which cost more
- * than the session. The cookie of a session that has ended is left in the browser: the request may
- * have been on its way while another one replaced the session, and deleting the cookie would then
- * delete the new one.
+ * than the session. The cookie of a session that has ended is left in the browser, as
+ * `keepSessionCookie` says.
  */
 async function currentSession(
   request: FastifyRequest,

@@ -34,6 +34,23 @@ export function fetchRequest(
   return new Request(url, { method: request.method, headers, body })
 }
 
+/** A cookie of a session, as the library deletes it. */
+const DELETED_SESSION = /session_(?:token|data)=;|dont_remember=;/
+
+/**
+ * Leaves the cookie of a session that has ended in the browser. The request may have been on its way
+ * while another one replaced the session, as a second factor does: deleting the cookie would then
+ * delete the new one, and sign the person out.
+ */
+export function keepSessionCookie(response: Response): Response {
+  if (response.status !== 401) return response
+  const cookies = response.headers.getSetCookie()
+  response.headers.delete('set-cookie')
+  for (const cookie of cookies)
+    if (!DELETED_SESSION.test(cookie)) response.headers.append('set-cookie', cookie)
+  return response
+}
+
 /** The library says that an origin is wrong, but neither which one is right nor where that is set. */
 export async function explainOrigin(response: Response, ownOrigin: string): Promise<Response> {
   if (response.status !== 403) return response
