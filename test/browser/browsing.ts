@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { removeTestPath, TEST_PATH } from '../base-path.ts'
+import { TEST_PATH } from '../base-path.ts'
 import { describeOnFailure } from '../failed-pages.ts'
 import type { Person, TestService } from '../service.ts'
+import { openInProfile } from './profiles.ts'
 
 const BUILT = 'web/dist/index.html'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -28,18 +29,7 @@ export type Visit = {
 export async function visit(browser: Browser, baseURL: string, width = 1440): Promise<Visit> {
   if (!existsSync(BUILT))
     throw new Error(`${BUILT} is missing: run npm run build:web before these tests.`)
-  const viewport = { width, height: width < 500 ? 700 : 900 }
-  const permissions = ['clipboard-read', 'clipboard-write']
-  const context = await browser.newContext({
-    baseURL,
-    viewport,
-    permissions,
-    reducedMotion: 'reduce',
-  })
-  // Shorter than a test’s timeout, so that a failure names the missing element.
-  context.setDefaultTimeout(60_000)
-  removeTestPath(context)
-  const page = await context.newPage()
+  const { page, close } = await openInProfile(browser, baseURL, width)
   describeOnFailure(page)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
@@ -48,7 +38,7 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
       ['error', 'warning'].includes(message.type()) && !message.text().includes('status of 401')
     if (isComplaint) complaints.push(`${message.text()} (${message.location().url})`)
   })
-  return { page, complaints, close: () => context.close() }
+  return { page, complaints, close }
 }
 
 type Theme = keyof typeof RULES

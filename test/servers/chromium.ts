@@ -23,9 +23,10 @@ export function sharedChromium(): Promise<Browser> {
   return (shared ??= startChromium())
 }
 
-/** Closes what a test file opened. */
+/** Closes what a test file left open. */
 export async function closeContexts(browser: Browser): Promise<void> {
-  await Promise.all(browser.contexts().map((context) => context.close()))
+  const open = browser.contexts().filter((context) => context.pages().length > 0)
+  await Promise.all(open.map((context) => context.close()))
 }
 
 async function startChromium(): Promise<Browser> {
