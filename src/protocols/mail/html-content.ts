@@ -24,7 +24,12 @@ const MAX_LINKS = 500
 const MAX_IMAGES = 500
 const MAX_OPEN_ELEMENTS = 500
 
-type Open = { name: string; isHidden: boolean; isInvisible: boolean; link: HtmlLink | null }
+/** What hides an element: `font-size`, `visibility` and `color` end where an element within sets them. */
+type Hiding = { isRemoved: boolean; isZeroSize: boolean; isUnseen: boolean; isColorless: boolean }
+
+const SHOWN: Hiding = { isRemoved: false, isZeroSize: false, isUnseen: false, isColorless: false }
+
+type Open = { name: string; hiding: Hiding; isInvisible: boolean; link: HtmlLink | null }
 
 /** Reads an HTML text in one pass, in linear time for any text. Never throws. */
 export function readHtml(html: string): HtmlContent {
@@ -40,7 +45,8 @@ export function readHtml(html: string): HtmlContent {
     if (current?.isInvisible) return
     const decoded = decodeEntities(piece)
     if (current?.link && current.link.text.length < 300) current.link.text += decoded
-    ;(current?.isHidden ? hidden : text).push(decoded)
+    const isHidden = Object.values(current?.hiding ?? SHOWN).includes(true)
+    ;(isHidden ? hidden : text).push(decoded)
   }
 
   function openElement(tag: Tag): void {
@@ -60,7 +66,7 @@ export function readHtml(html: string): HtmlContent {
     open.push({
       name,
       link,
-      isHidden: (parent?.isHidden ?? false) || isHidden(attributes),
+      hiding: readHiding(attributes, parent?.hiding ?? SHOWN),
       isInvisible: (parent?.isInvisible ?? false) || INVISIBLE.has(name),
     })
   }
@@ -156,11 +162,16 @@ function readTag(html: string, start: number): Tag | null {
   return { name, attributes, isClosing, isSelfClosing: html[at - 1] === '/', end: at + 1 }
 }
 
-/** Whether inline styles hide an element from its reader. */
-function isHidden(attributes: Map<string, string>): boolean {
-  if (attributes.has('hidden')) return true
+/**
+ * How inline styles hide an element from its reader. Layouts of MJML set `font-size:0` on a cell and
+ * a size on the text within.
+ */
+function readHiding(attributes: Map<string, string>, outer: Hiding): Hiding {
+  const isRemoved = outer.isRemoved || attributes.has('hidden')
+  const text = attributes.get('style')
+  if (text === undefined) return isRemoved === outer.isRemoved ? outer : { ...outer, isRemoved }
   const style = new Map(
-    (attributes.get('style') ?? '').split(';').flatMap((rule) => {
+    text.split(';').flatMap((rule) => {
       const colon = rule.indexOf(':')
       if (colon < 0) return []
       const value = rule.slice(colon + 1).replace(/!important/i, '')
@@ -169,13 +180,29 @@ function isHidden(attributes: Map<string, string>): boolean {
   )
   const color = style.get('color')
   const background = style.get('background-color') ?? style.get('background')
-  return (
-    style.get('display') === 'none' ||
-    style.get('visibility') === 'hidden' ||
-    /^0(?:\.0+)?(?:px|pt|em|rem|%)?$/.test(style.get('font-size') ?? '') ||
-    /^0(?:\.0+)?$/.test(style.get('opacity') ?? '') ||
-    (color !== undefined && color === background)
-  )
+  return {
+    isRemoved:
+      isRemoved ||
+      style.get('display') === 'none' ||
+      /^0(?:\.0+)?$/.test(style.get('opacity') ?? ''),
+    isZeroSize: isZeroSize(style.get('font-size'), outer.isZeroSize),
+    isUnseen: overrides(style.get('visibility'), (value) => value === 'hidden', outer.isUnseen),
+    isColorless: overrides(color, (value) => value === background, outer.isColorless),
+  }
+}
+
+function overrides(
+  value: string | undefined,
+  hides: (value: string) => boolean,
+  outer: boolean,
+): boolean {
+  return value === undefined || value === 'inherit' ? outer : hides(value)
+}
+
+/** A size relative to nothing is nothing. */
+function isZeroSize(size: string | undefined, outer: boolean): boolean {
+  if (size === undefined || (outer && /(?:[^r]em|%|^inherit)$/.test(size))) return outer
+  return /^0(?:\.0+)?(?:px|pt|em|rem|%)?$/.test(size)
 }
 
 const ENTITIES: Record<string, string> = {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { unfold, type HeaderField } from './message.ts'
 
 /** A value with parameters, such as Content-Type (RFC 2045, 5.1); names and value in lower case. */
@@ -115,7 +116,10 @@ function wordBytes(encoding: string, content: string): Buffer {
   return Buffer.from(raw, 'latin1')
 }
 
-/** Encoded words that no reader can decode, as they stand in the field. */
+/**
+ * Encoded words that cannot be decoded on their own, as they stand in the field. One that ends within
+ * a character is among them (RFC 2047, 5).
+ */
 export function invalidWords(latin1: string): string[] {
   const candidates = latin1.match(/=\?[^?\s]*\?[^?\s]*\?[^?]*\?=/g) ?? []
   return candidates.filter((word) => {
@@ -123,7 +127,10 @@ export function invalidWords(latin1: string): string[] {
       /^=\?([^?]*)\?([^?]*)\?([^?]*)\?=$/.exec(word) ?? []
     const isKnown = decodeBytes(new Uint8Array(), charset.split('*')[0] || 'x-none') !== null
     if (!isKnown || !/^[bq]$/i.test(encoding)) return true
-    if (encoding.toLowerCase() === 'q') return /[ \t]|=(?![\da-f]{2})/i.test(content)
-    return !/^[a-z\d+/]*={0,2}$/i.test(content)
+    const isForm =
+      encoding.toLowerCase() === 'q'
+        ? !/[ \t]|=(?![\da-f]{2})/i.test(content)
+        : /^[a-z\d+/]*={0,2}$/i.test(content)
+    return !isForm || (/^utf-?8\b/i.test(charset) && !isUtf8(wordBytes(encoding, content)))
   })
 }

@@ -588,7 +588,7 @@ export const FAULTS: Fault[] = [
   {
     name: 'a Message-ID of localhost',
     source: 'PHPMailer without a host name',
-    fails: ['message-id'],
+    fails: ['message-id-host'],
     plant: (spec) => ({
       fields: replaceField(spec, 'Message-ID', 'Message-ID: <1234@localhost.localdomain>'),
     }),
@@ -622,6 +622,29 @@ export const FAULTS: Fault[] = [
     source: 'RFC 5322, 2.2',
     fails: ['header-8bit'],
     plant: (spec) => ({ fields: replaceField(spec, 'Subject', 'Subject: Gr\u00fc\u00dfe') }),
+  },
+  {
+    name: 'a Message-ID with the name of a container',
+    source: 'rspamd: MID_RHS_NOT_FQDN',
+    fails: ['message-id-host'],
+    plant: (spec) => ({
+      fields: replaceField(spec, 'Message-ID', 'Message-ID: <1234@15b0717dc4c2>'),
+    }),
+  },
+  {
+    name: 'an encoded line of 200 characters',
+    source: 'SpamAssassin: MIME_QP_LONG_LINE',
+    fails: ['encoded-line-length'],
+    plant: () => ({
+      raw: {
+        fields: [
+          'MIME-Version: 1.0',
+          'Content-Type: text/plain; charset=utf-8',
+          'Content-Transfer-Encoding: quoted-printable',
+        ],
+        body: `Gr=C3=BC=C3=9Fe, ${'word '.repeat(40)}\r\n`,
+      },
+    }),
   },
   {
     name: 'an encoded word of an unknown charset',

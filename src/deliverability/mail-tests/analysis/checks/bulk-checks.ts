@@ -12,11 +12,22 @@ import type { MailFacts } from '../mail-facts.ts'
 const group = 'bulk' as const
 const NO_FIELD = 'The mail has no List-Unsubscribe field.'
 
-/** The URIs of List-Unsubscribe in angle brackets (RFC 2369, 2). */
-function unsubscribeUris({ values }: MailFacts): string[] {
-  return values('list-unsubscribe').flatMap((value) =>
-    Array.from(value.matchAll(/<([^<>]*)>/g), ([, uri = '']) => uri.replaceAll(/\s/g, '')),
-  )
+/**
+ * The URIs of List-Unsubscribe as receivers read them (RFC 2369, 2): white space within the brackets
+ * does not count, and the field ends before the first item that is no URI in brackets.
+ * @returns `rest`: what they ignore
+ */
+function readUnsubscribe({ values }: MailFacts): { uris: string[]; rest: string } {
+  const uris: string[] = []
+  let rest = values('list-unsubscribe').join(', ').trim()
+  for (;;) {
+    const [item, uri] = /^<([^<>]*)>\s*(?:\([^()]*\)\s*)*(?:,\s*|$)/.exec(rest) ?? []
+    if (item === undefined || uri === undefined) return { uris, rest }
+    // A word of RFC 2047 is not allowed here, and is not decoded.
+    if (/=\?[^?\s]+\?[bq]\?/i.test(uri)) return { uris, rest }
+    uris.push(uri.replaceAll(/\s/g, ''))
+    rest = rest.slice(item.length)
+  }
 }
 
 function checkUnsubscribe(facts: MailFacts): Outcome {
@@ -30,10 +41,15 @@ function checkUnsubscribe(facts: MailFacts): Outcome {
 function checkSyntax(facts: MailFacts): Outcome {
   const [value] = facts.values('list-unsubscribe')
   if (value === undefined) return notChecked(NO_FIELD)
-  const uris = unsubscribeUris(facts)
+  const { uris, rest } = readUnsubscribe(facts)
   const usable = uris.filter((uri) => /^(?:https?|mailto):/i.test(uri) && URL.canParse(uri))
-  if (usable.length > 0 && usable.length === uris.length)
+  if (usable.length > 0 && usable.length === uris.length && rest === '')
     return passed(`It leads to ${listed(uris.map((uri) => uri.split('?')[0]!.slice(0, 100)))}.`)
+  if (usable.length > 0 && rest !== '')
+    return failed(
+      `Receivers ignore a part of List-Unsubscribe: ${quoted(rest)}.`,
+      'Write each URL in angle brackets, without encoding, with a comma between them: <https://example.com/u/123>, <mailto:unsubscribe@example.com>.',
+    )
   return failed(
     `List-Unsubscribe is ${quoted(value)}.`,
     'Write URLs in angle brackets: <https://example.com/u/123>, <mailto:unsubscribe@example.com>.',
@@ -44,7 +60,7 @@ function checkOneClick(facts: MailFacts): Outcome {
   const hasField = facts.values('list-unsubscribe').length > 0
   const post = facts.values('list-unsubscribe-post').map((value) => value.trim())
   if (!hasField) return notChecked(NO_FIELD)
-  const uris = unsubscribeUris(facts).filter((uri) => /^https?:/i.test(uri))
+  const uris = readUnsubscribe(facts).uris.filter((uri) => /^https?:/i.test(uri))
   if (uris.length === 0)
     return failed(
       'List-Unsubscribe has no https URL, so there is no unsubscribing with one click.',
@@ -79,14 +95,15 @@ async function checkSigned(facts: MailFacts): Promise<Outcome> {
           'No valid DKIM signature covers List-Unsubscribe.',
           'Sign the mail, with both fields in h=.',
         )
-  const isCovered = valid.some(({ signature }) =>
-    names.every((name) => signature!.signedFields.includes(name)),
-  )
-  return isCovered
+  // One signature must cover both; the one that lacks the fewest says what is missing.
+  const [missing = []] = valid
+    .map(({ signature }) => names.filter((name) => !signature!.signedFields.includes(name)))
+    .toSorted((a, b) => a.length - b.length)
+  return missing.length === 0
     ? passed('A valid DKIM signature covers the fields.')
     : failed(
-        `No DKIM signature covers ${listed(names)}, so receivers ignore one-click unsubscribing.`,
-        'Add list-unsubscribe and list-unsubscribe-post to the signed fields (h=).',
+        `The DKIM signature does not cover ${listed(missing)}, so receivers ignore one-click unsubscribing.`,
+        `Add ${missing.join(' and ')} to the signed fields (h=; OpenDKIM: SignHeaders *,+list-unsubscribe,+list-unsubscribe-post).`,
       )
 }
 
@@ -95,7 +112,7 @@ const WORDS =
 
 function checkBodyLink(facts: MailFacts): Outcome {
   if (facts.values('list-unsubscribe').length === 0) return notChecked(NO_FIELD)
-  const own = new Set(unsubscribeUris(facts))
+  const own = new Set(readUnsubscribe(facts).uris)
   const found =
     facts.links.some(
       ({ text, url }) => WORDS.test(text) || own.has(url) || /unsub|optout|opt-out/i.test(url),

@@ -28,15 +28,19 @@ function checkHiddenText({ html }: MailFacts): Outcome {
 }
 
 const MIN_TEXT_WITH_IMAGES = 100
+const MIN_ANSWER = 20
 
 function checkImageShare({ html }: MailFacts): Outcome {
   if (!html || html.images.length === 0) return passed('The mail does not rely on images.')
   const count = `${html.images.length} ${html.images.length === 1 ? 'image' : 'images'}`
   if (html.text.length >= MIN_TEXT_WITH_IMAGES)
     return passed(`${count} and ${html.text.length.toLocaleString('en')} characters of text.`)
+  // A short answer with the logo of a signature is no mail of images.
+  const isAnswer = html.images.length <= 2 && html.text.length >= MIN_ANSWER
   return failed(
     `${count}, and only ${html.text.length} characters of text.`,
     'Write the message as text; use images beside it.',
+    isAnswer ? 'note' : undefined,
   )
 }
 

@@ -70,21 +70,31 @@ function checkMessageId({ values }: MailFacts): Outcome {
       'There is no Message-ID.',
       'Let the mail server add one (Postfix: always_add_missing_headers = yes).',
     )
-  const id = value.trim()
-  const [, domain = ''] =
-    /^<[^\s<>@]+@([^\s<>@]+)>$/.exec(id.replace(/^<"(?:[^"\\]|\\.)*"@/, '<x@')) ?? []
-  if (domain === '')
+  if (messageIdHost(value) === null)
     return failed(
       `Message-ID is ${quoted(value)}.`,
       'Write it as <unique@your-domain>, without spaces.',
     )
-  if (/^localhost\b|\.(?:local|localdomain)$/i.test(domain))
-    return failed(
-      `Message-ID ${quoted(id)} ends with a name that exists only on the sending machine.`,
-      'Set the host name of the program that sends to a name of your domain.',
-      'note',
-    )
-  return passed(`Message-ID is ${id.slice(0, 200)}.`)
+  return passed(`Message-ID is ${value.trim().slice(0, 200)}.`)
+}
+
+/** What stands behind the @ of a Message-ID; null for one that is not valid (RFC 5322, 3.6.4). */
+function messageIdHost(value: string): string | null {
+  const id = value.trim().replace(/^<"(?:[^"\\]|\\.)*"@/, '<x@')
+  return /^<[^\s<>@]+@([^\s<>@]+)>$/.exec(id)?.[1] ?? null
+}
+
+function checkMessageIdHost({ values }: MailFacts): Outcome {
+  const [value] = values('message-id')
+  const host = value === undefined ? null : messageIdHost(value)
+  if (host === null) return notChecked('There is no valid Message-ID.')
+  const isLiteral = host.startsWith('[')
+  if (isLiteral || (host.includes('.') && !/^localhost\b|\.(?:local|localdomain)$/i.test(host)))
+    return passed(`The Message-ID ends with ${host.slice(0, 200)}.`)
+  return failed(
+    `The Message-ID ends with ${quoted(host)}, a name that exists only on the sending machine.`,
+    'Set the host name of the program that sends to a full name of your domain; some filters count it.',
+  )
 }
 
 const SINGLE = [
@@ -148,11 +158,24 @@ function checkEncodedWords({ message: { fields } }: MailFacts): Outcome {
     ['from', 'to', 'cc', 'subject', 'reply-to', 'sender'].includes(name),
   )
   const bad = shown.flatMap(({ raw }) => invalidWords(unfold(raw)))
+  const needless = shown.filter(({ raw }) => isEncodedNeedlessly(unfold(raw)))
+  if (bad.length === 0 && needless.length > 0)
+    return failed(
+      `${listed(needless.map(({ name }) => name))} ${needless.length === 1 ? 'is' : 'are'} encoded without need: ASCII would do.`,
+      'Encode only what has other characters: rspamd and SpamAssassin count the rest.',
+      'note',
+    )
   if (bad.length === 0) return passed('All encoded words can be decoded.')
   return failed(
     `${quoted(bad[0]!)} cannot be decoded.`,
     'Encode the text again: use UTF-8, and no spaces within a word.',
   )
+}
+
+/** Whether encoded words hold ASCII alone. “=?” needs them, as it would begin another one. */
+function isEncodedNeedlessly(text: string): boolean {
+  const decoded = decodeWords(text)
+  return decoded !== text && /^[ -~]*$/.test(decoded) && !decoded.includes('=?')
 }
 
 function checkSubject({ values }: MailFacts): Outcome {
@@ -216,10 +239,13 @@ async function checkFreeProvider(facts: MailFacts): Promise<Outcome> {
   )
 }
 
+/** What mail programs write before the subject of an answer or a forwarded mail, by language. */
+const ANSWER =
+  /^(?:\[[^\]]*\]\s*)?(?:re|aw|antw|sv|vs|odp|res|rif|ynt|fwd?|wg|tr|vb|回复|答复|转发)\s*[:：]/i
+
 function checkReplyThread({ values }: MailFacts): Outcome {
   const subject = decodeWords(values('subject')[0]?.trim() ?? '')
-  if (!/^(?:re|aw|sv|fwd?|wg)\s*:/i.test(subject))
-    return passed('The subject does not look like an answer.')
+  if (!ANSWER.test(subject)) return passed('The subject does not look like an answer.')
   if (values('in-reply-to').length > 0 || values('references').length > 0)
     return passed('The mail names the message that it answers.')
   return failed(
@@ -310,6 +336,15 @@ export const HEADER_CHECKS: MailCheck[] = [
     rule: 'The mail has a valid Message-ID.',
     source: 'RFC 5322, 3.6.4; Google Email sender guidelines',
     run: checkMessageId,
+  },
+  {
+    id: 'message-id-host',
+    group,
+    severity: 'note',
+    title: 'Host of the Message-ID',
+    rule: 'The Message-ID ends with a full name of the sender.',
+    source: 'RFC 5322, 3.6.4; rspamd: MID_RHS_NOT_FQDN',
+    run: checkMessageIdHost,
   },
   {
     id: 'duplicate-fields',

@@ -46,14 +46,19 @@ function checkParts({ mime: { faults, isCut, leaves } }: MailFacts): Outcome {
   return passed(`${leaves.length} ${leaves.length === 1 ? 'part was' : 'parts were'} read.`)
 }
 
-function checkLineLength({ message: { body } }: MailFacts): Outcome {
+function longestLine(text: string): number {
   let longest = 0
-  for (let at = 0; at < body.length;) {
-    const end = body.indexOf('\r\n', at)
-    const stop = end < 0 ? body.length : end
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf('\r\n', at)
+    const stop = end < 0 ? text.length : end
     longest = Math.max(longest, stop - at)
     at = stop + 2
   }
+  return longest
+}
+
+function checkLineLength({ message: { body } }: MailFacts): Outcome {
+  const longest = longestLine(body)
   if (longest <= 998) return passed(`The longest line has ${longest} characters.`)
   return failed(
     `A line of the body has ${longest.toLocaleString('en')} characters.`,
@@ -147,6 +152,18 @@ function encodingFault({ encoding, type, body, parts }: MimePart): string | null
   )
     return `A ${type} part is not valid quoted-printable.`
   return null
+}
+
+const MAX_ENCODED_LINE = 76
+
+function checkEncodedLines({ mime: { leaves } }: MailFacts): Outcome {
+  const encoded = leaves.filter(({ encoding }) => /^(?:base64|quoted-printable)$/.test(encoding))
+  const long = encoded.find(({ body }) => longestLine(body) > MAX_ENCODED_LINE)
+  if (!long) return passed('No encoded line is longer than 76 characters.')
+  return failed(
+    `A ${long.type} part in ${long.encoding} has a line of ${longestLine(long.body).toLocaleString('en')} characters.`,
+    'Break encoded lines after 76 characters: update the library that writes the mail, or report it there.',
+  )
 }
 
 function checkTextPart({ htmlPart, textPart }: MailFacts): Outcome {
@@ -356,6 +373,15 @@ export const STRUCTURE_CHECKS: MailCheck[] = [
     rule: 'Parts are encoded as they say.',
     source: 'RFC 2045, 6',
     run: checkEncoding,
+  },
+  {
+    id: 'encoded-line-length',
+    group,
+    severity: 'note',
+    title: 'Length of encoded lines',
+    rule: 'Lines in base64 and quoted-printable have up to 76 characters.',
+    source: 'RFC 2045, 6.7 and 6.8',
+    run: checkEncodedLines,
   },
   {
     id: 'double-encoding',
