@@ -234,7 +234,7 @@ export async function createModules(
       sendsMail: config.SMTP_URL !== undefined,
     }),
   )
-  const { mailReceivers } = add(
+  const deliverability = add(
     createDeliverabilityModule({
       db,
       notifications,
@@ -251,7 +251,8 @@ export async function createModules(
       readMailboxes: dmarc.mailboxes.read,
     }),
   )
-  for (const receiver of mailReceivers) dmarc.receiveMail(receiver)
+  credentials.addUser(deliverability)
+  for (const receiver of deliverability.mailReceivers) dmarc.receiveMail(receiver)
   add(
     createAlertsModule({
       db,

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Config } from '../config.ts'
 import type { RouteContext } from '../module.ts'
 import type { Routes } from '../http/scopes.ts'
@@ -7,12 +7,13 @@ import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { createDomainLists } from '../protocols/dnsbl/domain-lists.ts'
+import { notifyChange } from '../store/changes.ts'
 import { futureTimestampsOf } from '../store/due-rows.ts'
 import { futureTimestamps } from '../store/clock.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
-import { DUE_CANARIES, DUE_RESULTS } from './canary/canary.sql.ts'
+import { clearSeedProblems, DUE_CANARIES, DUE_RESULTS } from './canary/canary.sql.ts'
 import { checkCanariesJob, sendCanariesJob } from './canary/canary-jobs.ts'
 import { canaryRoutes } from './canary/routes.ts'
 import type { CanaryDeps } from './canary/sign-ins.ts'
@@ -116,6 +117,14 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
         canaryRoutes(app, options)
       },
     } satisfies Routes<RouteContext>,
+    /** The next look into the mailboxes uses the renewed sign-in. */
+    async onCredentialRenewed(
+      trx: Transaction<DB>,
+      { workspaceId, credentialId }: { workspaceId: string; credentialId: string },
+    ): Promise<void> {
+      for (const canaryId of await clearSeedProblems(trx, workspaceId, credentialId))
+        await notifyChange(trx, workspaceId, 'checks', canaryId)
+    },
     close: () => analyzer.close(),
   }
 }

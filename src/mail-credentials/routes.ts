@@ -91,7 +91,7 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
         if (row?.isHeld || (await isUsed(trx, workspaceId, id)))
           throw new Fault(
             'conflict',
-            'This sign-in is in use. Stop the migration, finish the batch, or delete the report mailbox first.',
+            'This sign-in is in use. Stop the migration, finish the batch, or delete the report mailbox or the seed of a canary first.',
           )
         if (!row || row.isOwners || !(await deleteCredential(trx, workspaceId, id)))
           throw new Fault('not_found', 'The sign-in to the mailbox was not found.')

@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import { checkCanariesJob, sendCanariesJob } from '../../src/deliverability/canary/canary-jobs.ts'
-import type { Canary, CanaryDay, CanaryResult } from '../../src/deliverability/canary/shapes.ts'
+import type {
+  Canary,
+  CanaryDay,
+  CanaryResult,
+  CanarySeed,
+} from '../../src/deliverability/canary/shapes.ts'
+import { createMailCredentialsModule } from '../../src/mail-credentials/module.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { freePort } from '../free-port.ts'
+import { BASE_URL, CALLBACK, signedInBrowser } from '../mail-credentials/browser.ts'
 import { jobContext } from '../jobs/context.ts'
 import { mapResolver } from '../resolver.ts'
 import { startDovecot, type DovecotServer } from '../servers/dovecot.ts'
+import { startMailProvider, type MailProviderServer } from '../servers/mail-provider.ts'
 import { startSubmission, type SubmissionPostfix } from '../servers/postfix.ts'
 import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
 
@@ -27,6 +36,7 @@ if envelope :localpart :is "to" ["junk", "listed"] {
 `
 
 describe('a canary', () => {
+  let provider: MailProviderServer
   let dovecot: DovecotServer
   let postfix: SubmissionPostfix
   let service: TestService
@@ -36,18 +46,20 @@ describe('a canary', () => {
 
   beforeAll(async () => {
     const [lmtpPort, authPort] = [await freePort(), await freePort()]
+    provider = await startMailProvider(CALLBACK)
     dovecot = await startDovecot({
       delivery: { lmtpPort, authPort, password: PASSWORD, sieve: SIEVE },
+      introspectAt: provider.introspectionUrl,
     })
     postfix = await startSubmission({ authPort, lmtpPort })
     // No jobs, which would send and look at times of their own.
-    service = await startTestService({ ROLES: 'web' })
+    service = await startTestService({ ROLES: 'web', BASE_URL, ...provider.settings })
     opened = openDatabase(service.databaseUrl)
     database = opened.pool
   }, 180_000)
   afterAll(async () => {
     await opened?.close()
-    await Promise.all([service?.stop(), postfix?.stop(), dovecot?.stop()])
+    await Promise.all([service?.stop(), postfix?.stop(), dovecot?.stop(), provider?.stop()])
   })
   beforeEach(async () => {
     await database.query('delete from canary')
@@ -95,16 +107,29 @@ describe('a canary', () => {
     user: name,
     password: 'secret',
   })
+  const removeCredential = async (id: string) => {
+    const path = `/api/v1/imap/credentials/${id}`
+    return (await service.request(path, { method: 'DELETE', token: alice.token })).status
+  }
   const results = async (id: string) => (await ask<CanaryResult[]>('GET', `/${id}/results`)).data
 
   function deps() {
-    return {
+    const shared = {
       db: opened.db,
       secretKey: SERVICE_KEY,
       resolver: mapResolver({}),
       allowPrivate: true,
-      openTokens: () => Promise.reject(new Error('no sign-ins at providers here')),
     }
+    const { openTokens } = createMailCredentialsModule({
+      ...shared,
+      config: readConfig({ BASE_URL, ...provider.settings }),
+      isUsed: async () => false,
+      isKept: async () => false,
+      onProblem: async () => {},
+      onClientRejected: async () => {},
+      onClientAccepted: async () => {},
+    })
+    return { ...shared, openTokens }
   }
   /** Sends the mails now, and waits until the server has delivered them. */
   async function send(id: string): Promise<void> {
@@ -213,6 +238,54 @@ describe('a canary', () => {
       await look(11)
       expect((await results(id))[0]).toMatchObject({ outcome: 'late', folder: 'INBOX' })
     }, WAIT)
+  })
+
+  it('reads a seed with a sign-in at the provider, and knows nothing once that is revoked', async () => {
+    const id = await create()
+    await dovecot.addUser('alice', 'secret')
+    provider.state.person = 'alice'
+    const browser = await signedInBrowser(service, alice)
+    const credentialId = (await browser.consent()).credential?.id ?? ''
+    const { password: _none, ...seed } = seedOf('alice')
+    const elsewhere = { ...seed, host: 'imap.example.com', credentialId }
+    expect(await ask('POST', `/${id}/seeds`, elsewhere)).toMatchObject({
+      status: 400,
+      error: expect.stringContaining('Example Mail'),
+    })
+    const bob = await service.addPerson('Bob')
+    const others = await ask<Canary>('POST', '', settings(), bob.token)
+    const stolen = { ...seed, credentialId }
+    const path = `/${others.data.id}/seeds`
+    expect((await ask('POST', path, stolen, bob.token)).status).toBe(404)
+    const added = await ask<CanarySeed>('POST', `/${id}/seeds`, { ...seed, credentialId })
+    expect(added, added.error).toMatchObject({
+      status: 201,
+      data: { credentialId, needsSignIn: false, problem: null },
+    })
+    await send(id)
+    expect((await outcomes(id))['alice']).toMatchObject({ outcome: 'inbox', folder: 'INBOX' })
+    expect(await removeCredential(credentialId)).toBe(409)
+
+    await provider.revokeAll()
+    await database.query('update mail_credential set access_expires_at = now()')
+    await send(id)
+    await look(61)
+    const seedNow = async () => (await ask<Canary[]>('GET', '')).data[0]?.seeds[0]
+    const problem = expect.stringMatching(
+      /^alice@mail\.test: The permission at Example Mail has ended: .*Sign in again/,
+    )
+    expect(await seedNow()).toMatchObject({ needsSignIn: true, problem, isBad: false })
+    expect(await results(id)).toContainEqual(
+      expect.objectContaining({ outcome: 'unknown', detail: problem }),
+    )
+    expect(await alerts()).toEqual([])
+
+    expect((await browser.consent({ provider: 'other', credentialId })).state).toBe('granted')
+    expect(await seedNow()).toMatchObject({ needsSignIn: false, problem: null })
+    await send(id)
+    expect((await outcomes(id))['alice']).toMatchObject({ outcome: 'inbox' })
+    expect((await ask('DELETE', `/${id}`)).status).toBe(200)
+    expect(await removeCredential(credentialId)).toBe(200)
   })
 
   it('raises an alert after two of three, and ends it after three good ones', async () => {

@@ -234,6 +234,37 @@ export async function deleteSeed(db: Db, canaryId: string, id: string): Promise<
   return numDeletedRows > 0n
 }
 
+/** Those of the credentials whose permission has ended, or was rejected. */
+export async function listEndedCredentials(db: Db, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('mailCredential')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('problem', 'is not', null)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Forgets why the mailboxes of a credential could not be read, once it is renewed.
+ * @returns the canaries of these mailboxes
+ */
+export async function clearSeedProblems(
+  db: Db,
+  workspaceId: string,
+  credentialId: string,
+): Promise<string[]> {
+  const rows = await db
+    .updateTable('canarySeed')
+    .set({ problem: null })
+    .where('workspaceId', '=', workspaceId)
+    .where('credentialId', '=', credentialId)
+    .returning('canaryId')
+    .execute()
+  return [...new Set(rows.map(({ canaryId }) => canaryId))]
+}
+
 /** Records why a mailbox could not be read, or that it was. */
 export async function saveSeedProblem(db: Db, id: string, problem: string | null): Promise<void> {
   await db

@@ -6,6 +6,7 @@ import { notifyChange } from '../../store/changes.ts'
 import { requireDomain } from '../domain-parameter.ts'
 import {
   countByDay,
+  listEndedCredentials,
   listCanaries,
   listLatestResults,
   listResults,
@@ -230,20 +231,29 @@ function seedRoutes(app: App, deps: CanaryDeps): void {
 async function present({ db }: CanaryDeps, rows: CanaryRow[]) {
   const ids = rows.map(({ id }) => id)
   const [seeds, latest] = await Promise.all([listSeeds(db, ids), listLatestResults(db, ids)])
+  const ended = await listEndedCredentials(
+    db,
+    seeds.flatMap(({ credentialId }) => credentialId ?? []),
+  )
   return rows.map(({ username, dueAt, ...row }) => ({
     ...row,
     user: username,
     nextRunAt: dueAt,
     seeds: seeds
       .filter(({ canaryId }) => canaryId === row.id)
-      .map((seed) => presentSeed(seed, latest)),
+      .map((seed) => presentSeed(seed, latest, ended)),
   }))
 }
 
-function presentSeed({ username, ...seed }: SeedRow, latest: readonly ResultRow[]) {
+function presentSeed(
+  { username, ...seed }: SeedRow,
+  latest: readonly ResultRow[],
+  ended: readonly string[] = [],
+) {
   return {
     ...seed,
     user: username,
+    needsSignIn: seed.credentialId !== null && ended.includes(seed.credentialId),
     latest: latest.find(({ seedId }) => seedId === seed.id) ?? null,
   }
 }

@@ -60,6 +60,9 @@ export const CanarySeed = Type.Object({
   secure: Type.Boolean(),
   credentialId: Nullable(Uuid),
   problem: Nullable(Type.String({ description: 'Why the mailbox could not be read.' })),
+  needsSignIn: Type.Boolean({
+    description: 'Its sign-in at the provider has ended: renew it, and the mailbox is read again.',
+  }),
   isBad: Type.Boolean({ description: 'Two or three of the last three mails missed the inbox.' }),
   isBlind: Type.Boolean({ description: 'Nothing is known of the last three mails.' }),
   stateSince: Timestamp,

@@ -63,16 +63,22 @@ export async function openSeed(
   { password, isWork }: { password: string | null; isWork: boolean },
   signal: AbortSignal,
 ): Promise<Session> {
-  const target = await checkTarget(parseHost(host), deps, signal)
-  const account = { target, port, secure, user, tlsVerify }
-  if (password !== null) return signIn({ ...account, password }, signal)
+  const open = async () => ({
+    target: await checkTarget(parseHost(host), deps, signal),
+    port,
+    secure,
+    user,
+    tlsVerify,
+  })
+  if (password !== null) return signIn({ ...(await open()), password }, signal)
   if (credentialId === null)
     throw new Fault('conflict', 'Its sign-in was deleted. Delete the seed and add it again.')
+  // First of all, whether the sign-in is for this server.
   const freshToken = await deps.openTokens(
     { workspaceId, credentialId, isWork },
     { host, tlsVerify, user },
   )
-  return signInWithToken(account, freshToken, signal)
+  return signInWithToken(await open(), freshToken, signal)
 }
 
 export function passwordOfCanary({ secretKey }: CanaryDeps, { id, sealed }: CanaryRow): string {

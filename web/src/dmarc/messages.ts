@@ -473,7 +473,6 @@ export const mailboxes = {
   working: 'OK',
   pending: 'Not checked yet',
   needsSignIn: 'Needs a new sign-in',
-  correctSignIn: 'Correct the sign-in',
   failing: 'Failing',
   never: 'not yet',
   check: 'Check now',

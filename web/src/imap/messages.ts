@@ -25,6 +25,7 @@ export const provider = {
   signedIn: (user: string | undefined) =>
     user ? `Signed in as ${user}` : 'Signed in at the provider',
   ended: 'The sign-in has ended. Sign in again.',
+  correct: 'Correct the sign-in',
   waiting: 'Complete the sign-in in the other window.',
   expired: 'The sign-in was not completed in time. Start it again.',
 } as const

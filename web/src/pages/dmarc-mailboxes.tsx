@@ -7,9 +7,8 @@ import { secretOf, serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
-import { mailCredentialsQuery } from '../imap/credentials.ts'
-import { ProviderSignIn } from '../imap/provider-sign-in.tsx'
-import { Button, ButtonLink } from '../ui/actions/button.tsx'
+import { RenewedSignIn } from '../imap/renewed-sign-in.tsx'
+import { Button } from '../ui/actions/button.tsx'
 import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -88,23 +87,6 @@ function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
         <MailboxActions mailbox={mailbox} />
       </td>
     </tr>
-  )
-}
-
-/** Renews the sign-in of a mailbox, after which it is read again. */
-function RenewedSignIn({ credentialId }: { credentialId: string | null }) {
-  const access = useAccess()
-  const { data = [] } = useQuery(mailCredentialsQuery)
-  const credential = data.find(({ id }) => id === credentialId)
-  if (!credential) return null
-  if (credential.kind !== 'person')
-    return <ButtonLink to="/migrations/sign-ins">{messages.correctSignIn}</ButtonLink>
-  return (
-    <ProviderSignIn
-      renews={credential}
-      disabled={access.disabledReason !== undefined}
-      onGranted={() => {}}
-    />
   )
 }
 

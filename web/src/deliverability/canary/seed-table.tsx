@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { RenewedSignIn } from '../../imap/renewed-sign-in.tsx'
 import { ConfirmButton } from '../../ui/actions/confirm.tsx'
 import { Status, type Tone } from '../../ui/feedback/status.tsx'
 import { Table } from '../../ui/lists/table.tsx'
@@ -31,7 +32,7 @@ export function SeedTable({ canaryId, seeds }: { canaryId: string; seeds: Canary
 function SeedRow({ canaryId, seed }: { canaryId: string; seed: CanarySeed }) {
   const access = useAccess()
   const queries = useQueryClient()
-  const { id, email, provider, latest, isBad, isBlind, problem } = seed
+  const { id, email, provider, latest, isBad, isBlind, problem, needsSignIn, credentialId } = seed
   return (
     <tr>
       <th scope="row">
@@ -43,6 +44,7 @@ function SeedRow({ canaryId, seed }: { canaryId: string; seed: CanarySeed }) {
         {isBad && <small>{messages.bad}</small>}
         {isBlind && <small>{messages.blind}</small>}
         {problem !== null && <small>{problem}</small>}
+        {needsSignIn && <RenewedSignIn credentialId={credentialId} />}
       </td>
       <td>{latest && <Ago at={latest.sentAt} />}</td>
       <td>
