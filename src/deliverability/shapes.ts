@@ -95,6 +95,12 @@ export const TestMailResult = Type.Object({
   receivedAt: Nullable(Timestamp),
   createdAt: Timestamp,
   verdict: Type.String({ description: 'The result, in one sentence.' }),
+  firstStep: Nullable(
+    Type.String({
+      description:
+        'What to do first: about the gravest problem, or else what may explain mail in spam although every check passes. Null until the analysis has ended.',
+    }),
+  ),
   findings: Type.Array(MailFinding),
   receivers: Type.Array(Receiver),
   engines: Type.Array(Engine),

@@ -55,6 +55,7 @@ describe('mail tests', () => {
     await page.getByRole('heading', { name: 'A first mail' }).waitFor()
     await page.getByText('SPF or DKIM', { exact: true }).first().waitFor()
     await page.getByRole('heading', { name: 'Requirements of receivers' }).waitFor()
+    await page.getByText(/^Start with “/).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     await page.getByRole('button', { name: 'Share by link' }).click()
     const link = (await page.getByText(/\/shared-mail-tests\//).textContent()) ?? ''

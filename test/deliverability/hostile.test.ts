@@ -1,3 +1,4 @@
+import { firstStepOf } from '../../src/deliverability/mail-tests/mail-verdict.ts'
 import { describe, expect, it } from 'vitest'
 import {
   evaluateReceivers,
@@ -52,6 +53,26 @@ describe('a hostile mail', () => {
     },
     60_000,
   )
+})
+
+describe('the first step', () => {
+  const hint = { state: 'failed', severity: 'note', title: 'Brand logo', fix: 'Wait.' } as const
+  const block = { ...hint, severity: 'blocks', title: 'DMARC', fix: 'Sign it.' } as const
+  const young = { title: 'Age of the domain', state: 'notice', sentence: 'It is new.' } as const
+  const unknown = { ...young, title: 'Neighbors', state: 'unknown' } as const
+
+  it('is about the gravest problem, before what lies beside the mail', () => {
+    expect(firstStepOf('done', [block, hint], [young])).toBe('Start with “DMARC”: Sign it.')
+  })
+  it('is about the sender where the mail is green', () => {
+    expect(firstStepOf('done', [hint], [unknown, young])).toBe(
+      'Start with “Age of the domain”: It is new.',
+    )
+  })
+  it('says where to look where nothing is known to be wrong, and nothing too early', () => {
+    expect(firstStepOf('done', [hint], [unknown])).toMatch(/Create a canary/)
+    expect(firstStepOf('analyzing', [block], [])).toBeNull()
+  })
 })
 
 describe('the requirements of receivers', () => {

@@ -116,6 +116,7 @@ describe('mail tests', () => {
       helo: 'mail.sender.test',
       mailFrom: 'anna@sender.test',
       verdict: expect.stringContaining('nothing blocks or hurts'),
+      firstStep: expect.stringMatching(/^Nothing in this mail explains spam\./),
       changes: null,
     })
     expect(mail?.tls).toMatch(/^TLSv1\.3, /)
@@ -134,6 +135,7 @@ describe('mail tests', () => {
     const first = await done(id)
     expect(stateOf(first, 'dkim')).toBe('failed')
     expect(stateOf(first, 'tls')).toBe('failed')
+    expect(first.mails[0]?.firstStep).toMatch(/^Start with “Encrypted connection”: Turn on TLS/)
     await send(address ?? '', mailTo(address ?? ''), '--tls')
     const second = await done(id, 2)
     expect(second.mails[1]?.changes).toEqual(

@@ -96,6 +96,7 @@ function resultText(mail: TestMailResult, showsAll: boolean): string {
     '',
     `  ${paint('bold', sanitizeForTerminal(mail.subject ?? 'Without a subject'))}`,
     `  ${mail.verdict}`,
+    ...(mail.firstStep === null ? [] : [`  ${sanitizeForTerminal(mail.firstStep)}`]),
     ...failures.flatMap(({ severity, title, evidence, fix }) => [
       '',
       `  ${paint(COLORS[severity], `${MARKS[severity]} ${title}`)}`,

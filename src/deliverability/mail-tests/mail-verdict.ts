@@ -1,4 +1,5 @@
 import type { MailFinding } from '../shapes.ts'
+import type { BackgroundFact } from './background/background-fact.ts'
 
 type Judged = Pick<MailFinding, 'state' | 'severity'>
 
@@ -19,6 +20,23 @@ export function verdictOfMail(
   if (hurts > 0)
     return `Nothing blocks this mail. ${problems(hurts)} ${hurts === 1 ? 'hurts' : 'hurt'} it.`
   return `${passed} of ${checked} checks passed, and nothing blocks or hurts this mail.`
+}
+
+/**
+ * What to do first, in one or two sentences; null before the end of the analysis.
+ * @param findings the gravest first
+ */
+export function firstStepOf(
+  state: 'analyzing' | 'done' | 'failed',
+  findings: readonly Pick<MailFinding, 'state' | 'severity' | 'title' | 'fix'>[],
+  background: readonly Pick<BackgroundFact, 'title' | 'state' | 'sentence'>[],
+): string | null {
+  if (state !== 'done') return null
+  const [worst] = findings.filter((one) => one.state === 'failed' && one.severity !== 'note')
+  if (worst?.fix) return `Start with “${worst.title}”: ${worst.fix}`
+  const fact = background.find((one) => one.state === 'notice')
+  if (fact) return `Start with “${fact.title}”: ${fact.sentence}`
+  return 'Nothing in this mail explains spam. Receivers also judge how long they know a sender, how much it sends, and how many people complain. Create a canary to see where your mail arrives.'
 }
 
 function problems(count: number): string {

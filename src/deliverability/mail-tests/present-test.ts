@@ -2,7 +2,7 @@ import type { MailTest, SharedMailTest, TestMailResult, ListedMailTest } from '.
 import { MAX_MAILS_PER_TEST } from '../limits.ts'
 import { compareFindings, evaluateReceivers } from './analysis/receivers.ts'
 import { SEVERITIES, type Finding } from './analysis/finding.ts'
-import { verdictOfMail } from './mail-verdict.ts'
+import { firstStepOf, verdictOfMail } from './mail-verdict.ts'
 import type { ListedTest, MailRow, TestRow } from './mail-tests.sql.ts'
 import { testAddress } from './receive-mails.ts'
 
@@ -83,6 +83,7 @@ function sortFindings(findings: Finding[]): Finding[] {
 const RANKS: readonly string[] = SEVERITIES
 
 function presentMail(mail: MailRow, before: MailRow | undefined): PresentedMail {
+  const sorted = sortFindings(mail.findings)
   const { number, origin, state, subject, fromHeader, bytes, ip, helo, mailFrom } = mail
   const { connection, transcript, receivedAt, createdAt, findings, engines, background } = mail
   return {
@@ -100,7 +101,8 @@ function presentMail(mail: MailRow, before: MailRow | undefined): PresentedMail 
     receivedAt,
     createdAt,
     verdict: verdictOfMail(state, findings),
-    findings: sortFindings(findings),
+    firstStep: firstStepOf(state, sorted, background),
+    findings: sorted,
     receivers: evaluateReceivers(findings),
     engines,
     background,

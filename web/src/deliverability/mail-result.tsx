@@ -12,19 +12,24 @@ import { mailTest as messages, originNames, stateNames } from './messages.ts'
 
 /** Everything about one mail of a test: the verdict, then what to change, then the rest. */
 export function MailResult({ mail }: { mail: TestMailResult }) {
-  const { findings, verdict, state, changes, receivers, engines, background, origin } = mail
+  const { findings, verdict, firstStep, state, changes, receivers, engines, background, origin } =
+    mail
   const failures = findings.filter((finding) => finding.state === 'failed')
   const passed = findings.filter((finding) => finding.state === 'passed')
   const notChecked = findings.filter((finding) => finding.state === 'not-checked')
+  // Then the answer lies beside the mail, so it stands first.
+  const isGreen = background.length > 0 && failures.every(({ severity }) => severity === 'note')
   return (
     <SectionList>
       <div role="status">
         <Notice tone={toneOfMail(mail)} title={verdict}>
+          {firstStep !== null && <p>{firstStep}</p>}
           <p>{messages.folder}</p>
           {origin !== 'smtp' && <p>{messages.reported}</p>}
         </Notice>
       </div>
       {changes !== null && state === 'done' && <Changes changes={changes} />}
+      {isGreen && <Background facts={background} />}
       <Section title={messages.findings}>
         {failures.length > 0 ? (
           <FindingList findings={failures} />
@@ -45,7 +50,7 @@ export function MailResult({ mail }: { mail: TestMailResult }) {
         )}
       </Section>
       {state === 'done' && <Receivers receivers={receivers} />}
-      {background.length > 0 && <Background facts={background} />}
+      {!isGreen && background.length > 0 && <Background facts={background} />}
       {engines.length > 0 && <Engines engines={engines} />}
       <Delivery mail={mail} />
     </SectionList>

@@ -5,7 +5,7 @@ export const mailTests = {
   title: 'Mail tests',
   tab: 'Deliverability',
   ofDomain: (domain: string) => `Deliverability of ${domain}`,
-  lead: 'Send a mail to a test address, and read what its receivers see in it.',
+  lead: 'Find out why mail lands in spam: send one to a test address.',
   back: 'Domains',
   create: 'Create test address',
   creating: 'A test address takes up to three mails within 24 hours.',
