@@ -52,10 +52,10 @@ async function createProfile(
   // Shorter than a test’s timeout, so that a failure names the missing element.
   profile.setDefaultTimeout(60_000)
   removeTestPath(profile)
-  const { install } = profile.clock
+  const install = profile.clock.install.bind(profile.clock)
   profile.clock.install = (options) => {
     changed.add(profile)
-    return install.call(profile.clock, options)
+    return install(options)
   }
   return profile
 }
