@@ -124,7 +124,9 @@ export const MailTest = Type.Object({
     description: 'Write it into the subject of a mail to one of `mailboxes` instead.',
   }),
   mailboxes: Type.Array(Type.String(), { description: 'Report mailboxes that are read by IMAP.' }),
-  domain: Nullable(Type.String()),
+  domain: Nullable(
+    Type.String({ description: 'As it was created, else the domain in From of its first mail.' }),
+  ),
   isOpen: Type.Boolean({ description: 'Whether it takes further mail.' }),
   mailCount: Type.Integer(),
   maxMails: Type.Integer(),

@@ -1,4 +1,4 @@
-import { firstStepOf } from '../../src/deliverability/mail-tests/mail-verdict.ts'
+import { firstStepOf, verdictOfMail } from '../../src/deliverability/mail-tests/mail-verdict.ts'
 import { describe, expect, it } from 'vitest'
 import {
   evaluateReceivers,
@@ -56,7 +56,13 @@ describe('a hostile mail', () => {
 })
 
 describe('the first step', () => {
-  const hint = { state: 'failed', severity: 'note', title: 'Brand logo', fix: 'Wait.' } as const
+  const hint = {
+    state: 'failed',
+    severity: 'note',
+    title: 'Brand logo',
+    evidence: 'None.',
+    fix: 'Wait.',
+  } as const
   const block = { ...hint, severity: 'blocks', title: 'DMARC', fix: 'Sign it.' } as const
   const young = { title: 'Age of the domain', state: 'notice', sentence: 'It is new.' } as const
   const unknown = { ...young, title: 'Neighbors', state: 'unknown' } as const
@@ -71,11 +77,29 @@ describe('the first step', () => {
   })
   it('says where to look where nothing is known to be wrong, and nothing too early', () => {
     expect(firstStepOf('done', [hint], [unknown])).toMatch(/Create a canary/)
+    const lists = {
+      ...block,
+      state: 'not-checked',
+      title: 'Lists',
+      evidence: 'No answer.',
+    } as const
+    expect(firstStepOf('done', [hint, lists], [])).toBe('“Lists” is not known: No answer.')
+    expect(verdictOfMail('done', [hint, lists])).toContain('Not checked: Lists.')
     expect(firstStepOf('analyzing', [block], [])).toBeNull()
   })
 })
 
 describe('the requirements of receivers', () => {
+  it('are decided by checks that are more than a note', () => {
+    const needed = new Set(
+      evaluateReceivers([]).flatMap(({ requirements }) =>
+        requirements.flatMap((one) => one.checks),
+      ),
+    )
+    expect(MAIL_CHECKS.filter(({ id, severity }) => needed.has(id) && severity === 'note')).toEqual(
+      [],
+    )
+  })
   it('are counted for each, and what was not checked is not met', async () => {
     const verdicts = evaluateReceivers(await analyze(baseSpec()))
     const gmail = verdicts.find(({ title }) => title.startsWith('Gmail, below'))

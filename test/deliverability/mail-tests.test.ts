@@ -116,7 +116,8 @@ describe('mail tests', () => {
       helo: 'mail.sender.test',
       mailFrom: 'anna@sender.test',
       verdict: expect.stringContaining('nothing blocks or hurts'),
-      firstStep: expect.stringMatching(/^Nothing in this mail explains spam\./),
+      // Lists do not have addresses of this machine.
+      firstStep: expect.stringMatching(/^“Important address blocklists” is not known:/),
       changes: null,
     })
     expect(mail?.tls).toMatch(/^TLSv1\.3, /)
@@ -147,6 +148,24 @@ describe('mail tests', () => {
     await send(address ?? '', mailTo(address ?? ''))
     expect((await done(id, 3)).isOpen).toBe(false)
     expect((await send(address ?? '', mailTo(address ?? ''))).transcript).toContain('550 5.2.2')
+  })
+
+  it('are listed with the domain in From of their first mail', async () => {
+    const { id, address } = await create()
+    await send(address ?? '', mailTo(address ?? ''))
+    await done(id)
+    const own = await create()
+    const listed = async (domain: string) => {
+      const { body } = await ask(`?domain=${domain}`)
+      return (body.data as unknown as { id: string; domain: string }[]).map((test) => test.domain)
+    }
+    expect(await listed('sender.test')).toEqual(['sender.test'])
+    expect(await listed('ender.test')).toEqual([])
+    expect((await ask(`/${own.id}`)).body.data.domain).toBeNull()
+    const raw = mailTo('x@tests.test').replaceAll('anna@sender.test', 'anna@shop.sender.test')
+    await ask('/raw', { body: { message: raw } })
+    expect(await listed('sender.test')).toEqual(['shop.sender.test', 'sender.test'])
+    expect(await listed('shop.sender.test')).toEqual(['shop.sender.test'])
   })
 
   it('have no address before they are created, and none after they are deleted', async () => {

@@ -174,13 +174,16 @@ const failuresOf = (severity: string) => sql<number>`coalesce((
   select count(*) from jsonb_array_elements(latest.findings) f
   where f->>'state' = 'failed' and f->>'severity' = ${severity}), 0)`
 
-/** A workspace’s tests, newest first. */
+/** A workspace’s tests, newest first; those of a domain with those of its subdomains. */
 export async function listTests(
   db: Db,
   workspaceId: string,
   { domain, limit, offset }: { domain?: string | undefined; limit: number; offset: number },
 ): Promise<{ rows: ListedTest[]; total: number }> {
-  const isOfDomain = domain === undefined ? sql`true` : sql`t.domain = ${domain}`
+  const isOfDomain =
+    domain === undefined
+      ? sql`true`
+      : sql`(t.domain = ${domain} or right(t.domain, length(${domain}) + 1) = '.' || ${domain})`
   const { rows } = await sql<ListedTest & { total: number }>`
     select t.*, latest.subject, latest.state, ${failuresOf('blocks')} as blocks,
       ${failuresOf('hurts')} as hurts, count(*) over () as total
@@ -240,21 +243,25 @@ export type NewMail = Pick<
   | 'subject'
   | 'fromHeader'
   | 'receivedAt'
-> & { content: Buffer }
+> & { content: Buffer; fromDomain: string | null }
 
 /**
- * Stores a mail and its bytes, claimed for its first analysis.
+ * Stores a mail and its bytes, claimed for its first analysis. A test without a domain becomes one
+ * of the domain in From.
  * @returns null for a test that has expired or has all its mails
  */
 export async function insertMail(
   trx: Transaction<DB>,
   testId: string,
-  { content, connection, transcript, ...mail }: NewMail,
+  { content, fromDomain, connection, transcript, ...mail }: NewMail,
   rawExpiresAt: Date,
 ): Promise<MailRow | null> {
   const test = await trx
     .updateTable('mailTest')
-    .set({ mailCount: sql`mail_count + 1` })
+    .set({
+      mailCount: sql`mail_count + 1`,
+      domain: sql`coalesce(domain, ${fromDomain})`,
+    })
     .where('id', '=', testId)
     .where('expiresAt', '>', sql<Date>`now()`)
     .where('mailCount', '<', MAX_MAILS_PER_TEST)

@@ -1,7 +1,13 @@
 import { clipText } from '../../clip-text.ts'
+import { MAX_LENGTH } from '../../http/http-schema.ts'
 import { classify, parseAddress } from '../../net/address.ts'
 import { decodeWords } from '../../protocols/mail/mime-header.ts'
-import { fieldValues, parseMessage, type Message } from '../../protocols/mail/message.ts'
+import {
+  authorDomain,
+  fieldValues,
+  parseMessage,
+  type Message,
+} from '../../protocols/mail/message.ts'
 import { parseMailDate } from '../../protocols/mail/mail-date.ts'
 
 /** What a mail’s own header says about its delivery. A sender can write anything there. */
@@ -63,10 +69,11 @@ function readHop(value: string): Hop {
   }
 }
 
-/** The fields of a mail that a list shows. */
+/** The fields of a mail that a list shows, and the domain in From. */
 export function readTitles(bytes: Uint8Array): {
   subject: string | null
   fromHeader: string | null
+  fromDomain: string | null
 } {
   const message = parseMessage(bytes.subarray(0, MAX_HEADER_BYTES))
   const shown = (name: string) => {
@@ -74,7 +81,12 @@ export function readTitles(bytes: Uint8Array): {
     if (value === undefined) return null
     return clipText(decodeWords(value), 300)
   }
-  return { subject: shown('subject'), fromHeader: shown('from') }
+  const domain = authorDomain(message)
+  return {
+    subject: shown('subject'),
+    fromHeader: shown('from'),
+    fromDomain: domain !== null && domain.length <= MAX_LENGTH.host ? domain : null,
+  }
 }
 
 /** Bytes in which the header of a mail is searched for titles and codes. */

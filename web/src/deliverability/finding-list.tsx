@@ -48,7 +48,7 @@ function Finding({ finding }: { finding: MailFinding }) {
         )}
         <p>
           <Muted>
-            {rule} {messages.source} {source}.
+            {messages.expected} {rule} {messages.source} {source}.
           </Muted>
         </p>
       </div>

@@ -15,10 +15,12 @@ export function MailResult({ mail }: { mail: TestMailResult }) {
   const { findings, verdict, firstStep, state, changes, receivers, engines, background, origin } =
     mail
   const failures = findings.filter((finding) => finding.state === 'failed')
+  const problems = failures.filter(({ severity }) => severity !== 'note')
+  const notes = failures.filter(({ severity }) => severity === 'note')
   const passed = findings.filter((finding) => finding.state === 'passed')
   const notChecked = findings.filter((finding) => finding.state === 'not-checked')
   // Then the answer lies beside the mail, so it stands first.
-  const isGreen = background.length > 0 && failures.every(({ severity }) => severity === 'note')
+  const isGreen = background.length > 0 && problems.length === 0
   return (
     <SectionList>
       <div role="status">
@@ -31,12 +33,17 @@ export function MailResult({ mail }: { mail: TestMailResult }) {
       {changes !== null && state === 'done' && <Changes changes={changes} />}
       {isGreen && <Background facts={background} />}
       <Section title={messages.findings}>
-        {failures.length > 0 ? (
-          <FindingList findings={failures} />
+        {problems.length > 0 ? (
+          <FindingList findings={problems} />
         ) : (
           <p>
             <Muted>{messages.noProblems}</Muted>
           </p>
+        )}
+        {notes.length > 0 && (
+          <Disclosure summary={messages.notes(notes.length)}>
+            {() => <FindingList findings={notes} />}
+          </Disclosure>
         )}
         {notChecked.length > 0 && (
           <Disclosure summary={messages.notChecked(notChecked.length)}>
@@ -62,7 +69,9 @@ function toneOfMail({ state, findings }: TestMailResult): Tone {
   if (state === 'failed') return 'unknown'
   const failed = findings.filter((finding) => finding.state === 'failed')
   if (failed.some(({ severity }) => severity === 'blocks')) return 'bad'
-  return failed.some(({ severity }) => severity === 'hurts') ? 'warn' : 'good'
+  if (failed.some(({ severity }) => severity === 'hurts')) return 'warn'
+  const isOpen = findings.some((one) => one.state === 'not-checked' && one.severity === 'blocks')
+  return isOpen ? 'unknown' : 'good'
 }
 
 function Changes({ changes }: { changes: NonNullable<TestMailResult['changes']> }) {
@@ -162,11 +171,12 @@ function Engines({ engines }: { engines: MailEngine[] }) {
 }
 
 function Delivery({ mail }: { mail: TestMailResult }) {
-  const { ip, helo, mailFrom, tls, bytes, origin, transcript } = mail
+  const { from, ip, helo, mailFrom, tls, bytes, origin, transcript } = mail
   return (
     <Section title={`${messages.delivery}: ${originNames[origin]}`}>
       <Facts
         facts={[
+          [messages.from, from],
           [messages.ip, ip],
           [messages.helo, helo],
           [messages.envelope, mailFrom === '' ? messages.bounce : mailFrom],

@@ -157,6 +157,7 @@ export const views = {
   label: 'Domains',
   domains: 'All domains',
   dmarc: 'DMARC reports',
+  mailTests: 'Mail tests',
 } as const
 
 /** The screens of a domain. */

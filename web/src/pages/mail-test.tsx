@@ -30,6 +30,7 @@ export function Screen() {
           <BackLink to="/mail-tests">{messages.back}</BackLink>
         )
       }
+      lead={test?.mails.at(-1)?.from ?? undefined}
       aside={test && test.mails.length > 0 && <ShareButton test={test} />}
     >
       <LoadingOrError there={test} error={error} lines={4}>

@@ -281,11 +281,32 @@ const checkDmarc: MailCheck['run'] = async (facts) => {
   )
     return notChecked('SPF is not known, and no signature passes.')
   const policy = found.record?.testing ? weaker(verdict.policy) : verdict.policy
+  const { spf, dkim } = await passingDomains(facts)
+  const signer = found.record?.adkim === 's' ? found.domain : found.organizationalDomain
+  const others = [
+    ...(spf === null ? [] : [`SPF for ${spf}`]),
+    ...(dkim.length === 0 ? [] : [`DKIM for ${listed(dkim)}`]),
+  ]
+  const what =
+    others.length === 0
+      ? 'Neither SPF nor DKIM passes'
+      : `What passes belongs to another domain (${others.join(', ')})`
   return failed(
-    `Neither SPF nor DKIM passes with a domain aligned with ${found.domain}; its policy is ${verdict.policy}.`,
-    `Sign with DKIM as ${found.domain} (d=${found.organizationalDomain}), or send with an envelope sender of that domain.`,
+    `${what}, so nothing proves ${found.domain}; its policy is ${verdict.policy}.`,
+    dkim.length === 0
+      ? `Sign with DKIM as ${signer} (d=), or send with an envelope sender of ${found.domain}.`
+      : `Where the mail is signed as ${dkim[0]}, set up signing as ${signer}; a service that sends for you names the key to publish in the DNS of ${signer}. An envelope sender of ${found.domain} would do, too.`,
     policy === 'none' ? 'hurts' : 'blocks',
   )
+}
+
+/** The domains for which SPF and DKIM pass, whether aligned or not. */
+async function passingDomains(facts: MailFacts): Promise<{ spf: string | null; dkim: string[] }> {
+  const [spf, signatures] = await Promise.all([facts.spf(), facts.signatures()])
+  const signers = signatures.flatMap(({ result, domain }) =>
+    result === 'pass' && domain !== null ? [domain] : [],
+  )
+  return { spf: spf?.result === 'pass' ? facts.envelopeDomain : null, dkim: [...new Set(signers)] }
 }
 
 /** RFC 9989, 4.7: `t=y` asks for one level less. */
@@ -304,8 +325,13 @@ const aligned =
     if (names.length > 0)
       return passed(`${listed(names.map(String))} is aligned with ${found.domain}.`)
     if (verdict.result === 'temperror') return notChecked('An answer that decides it is missing.')
+    const passing = await passingDomains(facts)
+    const isStrict = found.record?.[method === 'spf' ? 'aspf' : 'adkim'] === 's'
+    const others = method === 'dkim' ? passing.dkim : passing.spf === null ? [] : [passing.spf]
     return failed(
-      `No ${method.toUpperCase()} result that passes is aligned with ${found.domain}.`,
+      others.length === 0
+        ? `No ${method.toUpperCase()} result passes.`
+        : `${method.toUpperCase()} passes for ${listed(others)}, which is not aligned with ${found.domain}${isStrict ? ' (alignment is strict)' : ''}.`,
       fix,
     )
   }
@@ -506,7 +532,10 @@ export const AUTHENTICATION_CHECKS: MailCheck[] = [
     title: 'SPF alignment',
     rule: 'The domain that passes SPF is aligned with From.',
     source: 'RFC 9989, 4.4',
-    run: aligned('spf', 'Send with an envelope sender of the domain in From.'),
+    run: aligned(
+      'spf',
+      'Nothing, where DKIM is aligned: DMARC needs one of the two. Else send with an envelope sender of the domain in From.',
+    ),
   },
   {
     id: 'dkim-aligned',

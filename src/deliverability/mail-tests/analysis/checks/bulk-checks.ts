@@ -74,7 +74,7 @@ function checkOneClick(facts: MailFacts): Outcome {
       'Add “List-Unsubscribe-Post: List-Unsubscribe=One-Click” and answer the POST without asking again.',
     )
   return post.length === 1 && post[0] === 'List-Unsubscribe=One-Click'
-    ? passed('One click unsubscribes (RFC 8058). The URL was not opened.')
+    ? passed('The fields are as RFC 8058 wants them. The URL was not opened.')
     : failed(
         `List-Unsubscribe-Post is ${quoted(post.join(', '))}.`,
         'Write exactly “List-Unsubscribe=One-Click”.',
@@ -171,7 +171,7 @@ export const BULK_CHECKS: MailCheck[] = [
     id: 'one-click',
     group,
     severity: 'hurts',
-    title: 'One-click unsubscribing',
+    title: 'Fields of one-click unsubscribing',
     rule: 'List-Unsubscribe has an https URL, and List-Unsubscribe-Post says One-Click.',
     source: 'RFC 8058, 3; Google Email sender guidelines',
     run: checkOneClick,
@@ -188,7 +188,7 @@ export const BULK_CHECKS: MailCheck[] = [
   {
     id: 'unsubscribe-link',
     group,
-    severity: 'note',
+    severity: 'hurts',
     title: 'Link to unsubscribe',
     rule: 'The text has a visible way to unsubscribe.',
     source: 'Google Email sender guidelines',

@@ -26,7 +26,10 @@ async function checkReverseName(facts: MailFacts): Promise<Outcome> {
   if (status === 'unknown') return notChecked(`The names of ${ip} could not be looked up.`)
   if (status === 'confirmed')
     return passed(`${ip} has the name ${names[0]}, which leads back to it.`)
-  if (!isPublic) return notChecked(`${ip} is not a public address, so its name says nothing.`)
+  if (!isPublic)
+    return notChecked(
+      `${ip} ${names.length === 0 ? 'has no reverse name' : `has the name ${listed(names)}, which does not lead back to it`}. It is not a public address: receivers see another.`,
+    )
   if (status === 'missing')
     return failed(
       `${ip} has no reverse name (PTR record).`,
@@ -43,7 +46,10 @@ async function checkGenericName(facts: MailFacts): Promise<Outcome> {
   const { ip } = facts.mail
   const [name] = reverse?.names ?? []
   if (ip === null || name === undefined) return notChecked('There is no reverse name.')
-  if (!isGenericName(name, ip)) return passed(`${name} is the name of a server.`)
+  if (!isGenericName(name, ip))
+    return reverse?.status === 'confirmed'
+      ? passed(`${name} is the name of a server.`)
+      : notChecked(`${name} does not lead back to ${ip}.`)
   return failed(
     `${name} looks like the name of a dial-up or dynamic address.`,
     'Set a reverse name of your own domain, such as mail.example.com.',
