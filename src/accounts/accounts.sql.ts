@@ -4,7 +4,7 @@ import type { Db } from '../store/database.ts'
 import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { insertWorkspace } from './workspaces/workspaces.sql.ts'
-import type { Row } from '../store/row.ts'
+import { findRow, type Row } from '../store/row.ts'
 
 /**
  * The data of a new account. `password` is a hash of the authentication library; null for an
@@ -125,12 +125,7 @@ const ACCOUNT_TEXT = sql`concat_ws(' ', email, name, plan)`
 
 /** @param email lower-cased */
 export async function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {
-  const row = await db
-    .selectFrom('account')
-    .select(ACCOUNT)
-    .where('email', '=', email)
-    .executeTakeFirst()
-  return row as AccountRow | undefined
+  return findRow(db, 'account', ACCOUNT, { email })
 }
 
 /** The password hash of an account; undefined for an account without a password. */

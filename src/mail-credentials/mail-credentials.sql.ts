@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
+import { countRows, findRow, lockRow } from '../store/row.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
@@ -76,13 +77,7 @@ export async function findCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as CredentialRow | undefined
+  return findRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
 }
 
 /** Reads a credential and locks it until the transaction ends, against all other instances. */
@@ -91,14 +86,7 @@ export async function lockCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
-  return row as CredentialRow | undefined
+  return lockRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
 }
 
 /** The credential of the same identity at a provider. */
@@ -120,13 +108,7 @@ export async function findOfIdentity(
 }
 
 export async function countCredentials(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('mailCredential')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .where('isOwners', '=', false)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'mailCredential', { workspaceId, isOwners: false })
 }
 
 type NewCredential = Pick<

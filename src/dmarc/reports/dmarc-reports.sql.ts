@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { AggregateRecord, AggregateReport } from '../../protocols/reports/aggregate-report.ts'
 import type { TlsReportPolicy } from '../../protocols/reports/tls-report.ts'
 import type { Db } from '../../store/database.ts'
+import { countRows } from '../../store/row.ts'
 import { orderTerm, type Order } from '../../store/order.ts'
 import type { Authentication } from '../../protocols/mail/mail-authentication.ts'
 import type { Via } from '../intake/report-intake.sql.ts'
@@ -180,12 +181,7 @@ export async function listTlsReports(
 }
 
 export async function countTlsReports(db: Db, domainId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('dmarcTlsReport')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('domainId', '=', domainId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'dmarcTlsReport', { domainId })
 }
 
 /** Newest first. */
@@ -203,10 +199,5 @@ export async function listRejected(
 }
 
 export async function countRejected(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('dmarcSetAside')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'dmarcSetAside', { workspaceId })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { findRow } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
 import type { ProviderId } from '../providers.ts'
@@ -74,13 +75,7 @@ export async function findConsent(
   workspaceId: string,
   id: string,
 ): Promise<ConsentRow | undefined> {
-  const row = await db
-    .selectFrom('mailConsent')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as ConsentRow | undefined
+  return findRow(db, 'mailConsent', COLUMNS, { workspaceId, id })
 }
 
 /**

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { SyncChanges } from '../engine/sync/pass.ts'
 import { SYNC_LIMITS } from './limits.ts'
@@ -65,11 +66,7 @@ export async function requestPass(db: Db, migrationId: string): Promise<void> {
 
 /** Ends the synchronization of a migration; false when it has none. */
 export async function deleteSync(db: Db, migrationId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('migrationSync')
-    .where('migrationId', '=', migrationId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'migrationSync', { migrationId })
 }
 
 /** Holds a synchronization until a pass of its migration has ended. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
+import { findRow, lockAndCountRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 import type { Header } from '../headers.ts'
@@ -96,13 +97,7 @@ export async function listEndpoints(db: Db, workspaceId: string): Promise<Endpoi
  * transaction ends.
  */
 export async function countEndpoints(db: Db, workspaceId: string): Promise<number> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
-  const { count } = await db
-    .selectFrom('webhookEndpoint')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return lockAndCountRows(db, 'webhookEndpoint', workspaceId)
 }
 
 export async function findEndpoint(
@@ -110,13 +105,7 @@ export async function findEndpoint(
   workspaceId: string,
   id: string,
 ): Promise<EncryptedEndpoint | undefined> {
-  const row = await db
-    .selectFrom('webhookEndpoint')
-    .select([...ENDPOINT, ...SECRETS])
-    .where('id', '=', id)
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
-  return row as EncryptedEndpoint | undefined
+  return findRow(db, 'webhookEndpoint', [...ENDPOINT, ...SECRETS], { id, workspaceId })
 }
 
 /** What a capture needs of an endpoint, with the account that answers for its workspace. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { findRow } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { HELD_DELIVERY_DAYS, LISTED_ATTEMPTS, MAX_READ_BYTES } from '../limits.ts'
 import { SELECTED_COLUMNS, type RequestRow } from '../requests/captured-request.ts'
@@ -87,13 +88,7 @@ export async function findDelivery(
   endpointId: string,
   id: string,
 ): Promise<DeliveryRow | undefined> {
-  const row = await db
-    .selectFrom('webhookDelivery')
-    .select(COLUMNS)
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as unknown as DeliveryRow | undefined
+  return findRow(db, 'webhookDelivery', COLUMNS, { endpointId, id })
 }
 
 export type AttemptRow = Timings & {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows } from '../../store/row.ts'
 import { claimDueRows, futureTimestampsOf, type DueRows } from '../../store/due-rows.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import {
@@ -192,12 +193,7 @@ function columnsOf<T extends DestinationValues>({ when, sign, change, ...rest }:
 }
 
 export async function deleteDestination(db: Db, endpointId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhookDestination')
-    .where('id', '=', id)
-    .where('endpointId', '=', endpointId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'webhookDestination', { id, endpointId })
 }
 
 /**

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows, findRow } from '../../store/row.ts'
 import { claimDueRows, futureTimestampsOf, type DueRows } from '../../store/due-rows.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import { MAX_DESTINATION_PAUSE_SECONDS, REPLAY_LEASE_SECONDS } from '../limits.ts'
@@ -101,13 +102,7 @@ export async function listReplays(db: Db, endpointId: string, limit: number): Pr
 }
 
 export async function countRunningReplays(db: Db, endpointId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('webhookReplay')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('endpointId', '=', endpointId)
-    .where('state', '=', 'running')
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'webhookReplay', { endpointId, state: 'running' })
 }
 
 export async function findReplay(
@@ -115,13 +110,7 @@ export async function findReplay(
   endpointId: string,
   id: string,
 ): Promise<ReplayRow | undefined> {
-  const row = await db
-    .selectFrom('webhookReplay')
-    .select(COLUMNS)
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as unknown as ReplayRow | undefined
+  return findRow(db, 'webhookReplay', COLUMNS, { endpointId, id })
 }
 
 /** Cancels a replay, and its deliveries that wait. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows } from '../../store/row.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import { MAX_SEQUENCE_KEYS } from '../limits.ts'
 import type { RuleAnswer } from './shapes.ts'
@@ -92,12 +93,7 @@ function columnsOf({ when, answers, after, ...rest }: RuleValues) {
 }
 
 export async function deleteRule(db: Db, endpointId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhookRule')
-    .where('id', '=', id)
-    .where('endpointId', '=', endpointId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'webhookRule', { id, endpointId })
 }
 
 /** @param ids of all rules of the endpoint */
