@@ -130,12 +130,7 @@ export async function findAccountByEmail(db: Db, email: string): Promise<Account
 
 /** The password hash of an account; undefined for an account without a password. */
 export async function findPasswordHash(db: Db, accountId: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('credential')
-    .select('password')
-    .where('accountId', '=', accountId)
-    .where('provider', '=', 'credential')
-    .executeTakeFirst()
+  const row = await findRow(db, 'credential', ['password'], { accountId, provider: 'credential' })
   return row?.password ?? undefined
 }
 
@@ -250,10 +245,6 @@ export async function updateEmail(db: Db, accountId: string, email: string): Pro
 }
 
 export async function isDisabled(db: Db, accountId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('account')
-    .select('disabledAt')
-    .where('id', '=', accountId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'account', ['disabledAt'], { id: accountId })
   return row !== undefined && row.disabledAt !== null
 }

@@ -1,39 +1,10 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
-import { countRows, findRow, lockRow } from '../store/row.ts'
+import { countRows, findRow, lockRow, type Row } from '../store/row.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
 import type { ProviderId } from './providers.ts'
-
-/** A permission to sign in to a mailbox. */
-export type CredentialRow = {
-  id: string
-  workspaceId: string
-  provider: ProviderId
-  /** A person’s permission for one mailbox, or a sign-in of an administrator. */
-  kind: 'person' | 'service_account' | 'app'
-  account: string
-  /** Of an administrator’s sign-in. */
-  clientId: string | null
-  /** With which an application authenticates itself, PEM. */
-  certificate: string | null
-  /** The mailbox that was rejected last with an administrator’s sign-in. */
-  problemUser: string | null
-  subject: string | null
-  sealed: string
-  /** Of the owner of a mailbox, for its migration alone. */
-  isOwners: boolean
-  /** Kept while a report mailbox uses it. */
-  isHeld: boolean
-  /** Why the person must sign in again; null while the permission is valid. */
-  problem: string | null
-  keepUntil: Date
-  createdAt: Date
-  /** Whether the access token is valid, and whether it is for a while. */
-  isValid: boolean
-  isFresh: boolean
-}
 
 const COLUMNS = [
   'id',
@@ -41,13 +12,19 @@ const COLUMNS = [
   'provider',
   'kind',
   'account',
+  /** Of an administrator’s sign-in. */
   'clientId',
+  /** With which an application authenticates itself, PEM. */
   'certificate',
+  /** The mailbox that was rejected last with an administrator’s sign-in. */
   'problemUser',
   'subject',
+  /** Of the owner of a mailbox, for its migration alone. */
   'isOwners',
+  /** Kept while a report mailbox uses it. */
   'isHeld',
   'sealed',
+  /** Why the person must sign in again; null while the permission is valid. */
   'problem',
   'keepUntil',
   'createdAt',
@@ -57,6 +34,20 @@ const COLUMNS = [
     'isFresh',
   ),
 ] as const
+
+/** A permission to sign in to a mailbox. */
+export type CredentialRow = Row<
+  'mailCredential',
+  typeof COLUMNS,
+  {
+    provider: ProviderId
+    /** A person’s permission for one mailbox, or a sign-in of an administrator. */
+    kind: 'person' | 'service_account' | 'app'
+    /** Whether the access token is valid, and whether it is for a while. */
+    isValid: boolean
+    isFresh: boolean
+  }
+>
 
 const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interval(days => ${days})`
 
@@ -96,14 +87,12 @@ export async function findOfIdentity(
   provider: ProviderId,
   subject: string,
 ): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select('id')
-    .where('workspaceId', '=', workspaceId)
-    .where('provider', '=', provider)
-    .where('subject', '=', subject)
-    .where('isOwners', '=', false)
-    .executeTakeFirst()
+  const row = await findRow(db, 'mailCredential', ['id'], {
+    workspaceId,
+    provider,
+    subject,
+    isOwners: false,
+  })
   return row?.id
 }
 

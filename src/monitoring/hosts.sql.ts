@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
 import type { ListModes } from './blocklists/modes.ts'
 import type { HOST_STATUSES } from './shapes.ts'
-import { countRows, deleteRows, findRow, type Row } from '../store/row.ts'
+import { countRows, deleteRows, findRow, lockAndCountRows, type Row } from '../store/row.ts'
 
 export type HostStatus = (typeof HOST_STATUSES)[number]
 
@@ -61,8 +61,7 @@ export async function countHosts(db: Db, workspaceId: string): Promise<number> {
 
 /** Counts like `countHosts`, and locks the workspace until the transaction ends. */
 export async function lockAndCountHosts(db: Db, workspaceId: string): Promise<number> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
-  return countHosts(db, workspaceId)
+  return lockAndCountRows(db, 'monitoredHost', workspaceId)
 }
 
 /** Inserts hosts in one statement. @returns those that the workspace did not have */

@@ -28,25 +28,48 @@ const equals = (values: object) => (eb: ExpressionBuilder<AnyTable, string>) =>
     Object.entries(values).map(([column, value]) => eb(column, value === null ? 'is' : '=', value)),
   )
 
-/** Finds the row with these values. Its type is that of the caller, as in `sql<Row>`. */
-export async function findRow<Found, Table extends keyof DB, Column extends keyof DB[Table]>(
+/**
+ * Finds the row with these values. Its type is the one that the caller expects, as in `sql<Row>`, or
+ * that of the columns.
+ */
+export async function findRow<
+  Table extends keyof DB,
+  const Columns extends readonly SelectExpression<DB, Table>[],
+  Column extends keyof DB[Table],
+  Found = Selection<DB, Table, Columns[number]>,
+>(
   db: Db,
   table: Table,
-  columns: readonly SelectExpression<DB, Table>[],
+  columns: Columns,
   values: Values<Table, Column>,
 ): Promise<Found | undefined> {
   return rowsWith(db, table, columns, values).executeTakeFirst() as Promise<Found | undefined>
 }
 
 /** Finds a row like `findRow`, and locks it until the transaction ends. */
-export async function lockRow<Found, Table extends keyof DB, Column extends keyof DB[Table]>(
+export async function lockRow<
+  Table extends keyof DB,
+  const Columns extends readonly SelectExpression<DB, Table>[],
+  Column extends keyof DB[Table],
+  Found = Selection<DB, Table, Columns[number]>,
+>(
   db: Db,
   table: Table,
-  columns: readonly SelectExpression<DB, Table>[],
+  columns: Columns,
   values: Values<Table, Column>,
 ): Promise<Found | undefined> {
   const rows = rowsWith(db, table, columns, values).forUpdate()
   return rows.executeTakeFirst() as Promise<Found | undefined>
+}
+
+/** Whether there is a row with these values. */
+export async function hasRow<Table extends keyof DB, Column extends keyof DB[Table]>(
+  db: Db,
+  table: Table,
+  values: Values<Table, Column>,
+): Promise<boolean> {
+  const row = await rowsWith(db, table, Object.keys(values).slice(0, 1), values).limit(1).execute()
+  return row.length > 0
 }
 
 function rowsWith(db: Db, table: string, columns: readonly unknown[], values: object) {

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../../config.ts'
 import type { Role } from '../../http/access.ts'
 import type { Db } from '../../store/database.ts'
-import { countRows } from '../../store/row.ts'
+import { countRows, findRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** An account’s place in a workspace, as requests need it. */
@@ -178,11 +178,7 @@ export async function findWorkspaceOf(
 }
 
 export async function findWorkspaceName(db: Db, id: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('workspace')
-    .select('name')
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findRow(db, 'workspace', ['name'], { id })
   return row?.name
 }
 

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { findRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { DOMAIN_OF_REASON } from './unknown-domain.ts'
@@ -242,11 +243,7 @@ export async function listRejectedFor(
 }
 
 export async function findContent(db: Db, deliveryId: string): Promise<Buffer | null> {
-  const row = await db
-    .selectFrom('dmarcDelivery')
-    .select('content')
-    .where('id', '=', deliveryId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'dmarcDelivery', ['content'], { id: deliveryId })
   return row?.content ?? null
 }
 

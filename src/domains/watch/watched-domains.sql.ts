@@ -226,12 +226,7 @@ export async function findStoredReport(
   workspaceId: string,
   domain: string,
 ): Promise<DomainReport | null> {
-  const row = await db
-    .selectFrom('watchedDomain')
-    .select('report')
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .executeTakeFirst()
+  const row = await findRow(db, 'watchedDomain', ['report'], { workspaceId, domain })
   return (row?.report ?? null) as DomainReport | null
 }
 

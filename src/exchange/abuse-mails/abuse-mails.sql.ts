@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { AbuseContact } from '../../protocols/abuse-contact.ts'
 import { createOutbox } from '../../jobs/outbox.ts'
 import type { Db } from '../../store/database.ts'
-import { deleteRows, findRow } from '../../store/row.ts'
+import { deleteRows, findRow, hasRow } from '../../store/row.ts'
 import { dueInTurn, lockDueRows, type DueRows } from '../../store/due-rows.ts'
 import { findResponsible, workspacesOf } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
@@ -283,12 +283,7 @@ export async function findMail(
 // --- opting out ---
 
 export async function hasOptedOut(db: Db, hash: Buffer): Promise<boolean> {
-  const row = await db
-    .selectFrom('abuseMailOptOut')
-    .select('hash')
-    .where('hash', '=', hash)
-    .executeTakeFirst()
-  return row !== undefined
+  return hasRow(db, 'abuseMailOptOut', { hash })
 }
 
 export async function insertOptOut(

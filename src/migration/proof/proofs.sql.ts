@@ -92,11 +92,7 @@ export async function endProof(
 
 /** The exact text of the last proof; null before there is one. */
 export async function findDocument(db: Db, migrationId: string): Promise<string | null> {
-  const row = await db
-    .selectFrom('migrationProof')
-    .select('document')
-    .where('migrationId', '=', migrationId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'migrationProof', ['document'], { migrationId })
   return row?.document ?? null
 }
 

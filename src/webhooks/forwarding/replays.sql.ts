@@ -1,33 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows, findRow } from '../../store/row.ts'
+import { countRows, findRow, type Row } from '../../store/row.ts'
 import { claimDueRows, futureTimestampsOf, type DueRows } from '../../store/due-rows.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import { MAX_DESTINATION_PAUSE_SECONDS, REPLAY_LEASE_SECONDS } from '../limits.ts'
 import type { DeliveryState } from './shapes.ts'
-
-export type ReplayRow = {
-  id: string
-  endpointId: string
-  workspaceId: string
-  destinationId: string
-  requestIds: string[] | null
-  since: Date | null
-  until: Date | null
-  states: DeliveryState[] | null
-  when: Conditions
-  perMinute: number
-  state: 'running' | 'done' | 'cancelled'
-  cursor: number
-  upTo: number
-  total: number
-  compared: number
-  queued: number
-  createdAt: Date
-  endedAt: Date | null
-}
-
-export type ClaimedReplay = ReplayRow & { claims: number }
 
 const COLUMNS = [
   'id',
@@ -49,6 +26,18 @@ const COLUMNS = [
   'createdAt',
   'endedAt',
 ] as const
+
+export type ReplayRow = Row<
+  'webhookReplay',
+  typeof COLUMNS,
+  {
+    states: DeliveryState[] | null
+    when: Conditions
+    state: 'running' | 'done' | 'cancelled'
+  }
+>
+
+export type ClaimedReplay = ReplayRow & { claims: number }
 
 export type NewReplay = Pick<
   ReplayRow,

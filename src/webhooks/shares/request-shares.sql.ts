@@ -1,17 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { deleteRows } from '../../store/row.ts'
+import { deleteRows, type Row } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-
-export type ShareRow = {
-  id: string
-  endpointId: string
-  requestId: string
-  token: string
-  withBody: boolean
-  createdAt: Date
-  expiresAt: Date
-}
 
 const COLUMNS = [
   'id',
@@ -22,6 +12,8 @@ const COLUMNS = [
   'createdAt',
   'expiresAt',
 ] as const
+
+export type ShareRow = Row<'webhookShare', typeof COLUMNS>
 
 /** Adds a link. @param days until it expires */
 export async function insertShare(

@@ -13,11 +13,7 @@ type Reading = { readAt: Date | null; problem: string | null }
 
 /** How far the mailbox was read; another account begins at its first message. */
 export async function findPosition(db: Db, account: string): Promise<ReadPosition> {
-  const row = await db
-    .selectFrom('abuseBounceMailbox')
-    .select(['uidValidity', 'lastUid'])
-    .where('account', '=', account)
-    .executeTakeFirst()
+  const row = await findRow(db, 'abuseBounceMailbox', ['uidValidity', 'lastUid'], { account })
   return row ?? { uidValidity: null, lastUid: 0 }
 }
 
