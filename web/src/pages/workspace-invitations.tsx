@@ -68,7 +68,6 @@ function NewInvitation({ workspaceId }: { workspaceId: string }) {
               hint={messages.emailHint}
               type="email"
               placeholder={messages.emailExample}
-              autoComplete="off"
               spellCheck={false}
             />
             <SelectField
