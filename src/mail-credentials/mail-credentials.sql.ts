@@ -1,10 +1,38 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
-import { countRows, findRow, lockRow, type Row } from '../store/row.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
 import type { ProviderId } from './providers.ts'
+
+/** A permission to sign in to a mailbox. */
+export type CredentialRow = {
+  id: string
+  workspaceId: string
+  provider: ProviderId
+  /** A person’s permission for one mailbox, or a sign-in of an administrator. */
+  kind: 'person' | 'service_account' | 'app'
+  account: string
+  /** Of an administrator’s sign-in. */
+  clientId: string | null
+  /** With which an application authenticates itself, PEM. */
+  certificate: string | null
+  /** The mailbox that was rejected last with an administrator’s sign-in. */
+  problemUser: string | null
+  subject: string | null
+  sealed: string
+  /** Of the owner of a mailbox, for its migration alone. */
+  isOwners: boolean
+  /** Kept while a report mailbox uses it. */
+  isHeld: boolean
+  /** Why the person must sign in again; null while the permission is valid. */
+  problem: string | null
+  keepUntil: Date
+  createdAt: Date
+  /** Whether the access token is valid, and whether it is for a while. */
+  isValid: boolean
+  isFresh: boolean
+}
 
 const COLUMNS = [
   'id',
@@ -12,19 +40,13 @@ const COLUMNS = [
   'provider',
   'kind',
   'account',
-  /** Of an administrator’s sign-in. */
   'clientId',
-  /** With which an application authenticates itself, PEM. */
   'certificate',
-  /** The mailbox that was rejected last with an administrator’s sign-in. */
   'problemUser',
   'subject',
-  /** Of the owner of a mailbox, for its migration alone. */
   'isOwners',
-  /** Kept while a report mailbox uses it. */
   'isHeld',
   'sealed',
-  /** Why the person must sign in again; null while the permission is valid. */
   'problem',
   'keepUntil',
   'createdAt',
@@ -34,20 +56,6 @@ const COLUMNS = [
     'isFresh',
   ),
 ] as const
-
-/** A permission to sign in to a mailbox. */
-export type CredentialRow = Row<
-  'mailCredential',
-  typeof COLUMNS,
-  {
-    provider: ProviderId
-    /** A person’s permission for one mailbox, or a sign-in of an administrator. */
-    kind: 'person' | 'service_account' | 'app'
-    /** Whether the access token is valid, and whether it is for a while. */
-    isValid: boolean
-    isFresh: boolean
-  }
->
 
 const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interval(days => ${days})`
 
@@ -68,7 +76,13 @@ export async function findCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  return findRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
+  const row = await db
+    .selectFrom('mailCredential')
+    .select(COLUMNS)
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row as CredentialRow | undefined
 }
 
 /** Reads a credential and locks it until the transaction ends, against all other instances. */
@@ -77,7 +91,14 @@ export async function lockCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  return lockRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
+  const row = await db
+    .selectFrom('mailCredential')
+    .select(COLUMNS)
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row as CredentialRow | undefined
 }
 
 /** The credential of the same identity at a provider. */
@@ -87,17 +108,25 @@ export async function findOfIdentity(
   provider: ProviderId,
   subject: string,
 ): Promise<string | undefined> {
-  const row = await findRow(db, 'mailCredential', ['id'], {
-    workspaceId,
-    provider,
-    subject,
-    isOwners: false,
-  })
+  const row = await db
+    .selectFrom('mailCredential')
+    .select('id')
+    .where('workspaceId', '=', workspaceId)
+    .where('provider', '=', provider)
+    .where('subject', '=', subject)
+    .where('isOwners', '=', false)
+    .executeTakeFirst()
   return row?.id
 }
 
 export async function countCredentials(db: Db, workspaceId: string): Promise<number> {
-  return countRows(db, 'mailCredential', { workspaceId, isOwners: false })
+  const { count } = await db
+    .selectFrom('mailCredential')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('workspaceId', '=', workspaceId)
+    .where('isOwners', '=', false)
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 type NewCredential = Pick<

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { findRow, type Row } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
 import type { ProviderId } from '../providers.ts'
@@ -11,31 +10,35 @@ export type Starter = { workspaceId: string; accountId: string; sessionId: strin
 /** The owner of a mailbox who has begun one, without an account: by a link, in this browser. */
 type OwnerStarter = { workspaceId: string; ownerLinkId: string; browserHash: Buffer }
 
+export type ConsentRow = {
+  id: string
+  workspaceId: string
+  accountId: string | null
+  ownerLinkId: string | null
+  provider: ProviderId
+  /** The user name that the person entered. */
+  username: string | null
+  /** The credential to renew, and later the one that was created. */
+  credentialId: string | null
+  sealed: string
+  problem: string | null
+  isAnswered: boolean
+  isExpired: boolean
+}
+
 const COLUMNS = [
   'id',
   'workspaceId',
   'accountId',
   'ownerLinkId',
   'provider',
-  /** The user name that the person entered. */
   'username',
-  /** The credential to renew, and later the one that was created. */
   'credentialId',
   'sealed',
   'problem',
   sql<boolean>`answered_at is not null`.as('isAnswered'),
   sql<boolean>`expires_at <= now()`.as('isExpired'),
 ] as const
-
-export type ConsentRow = Row<
-  'mailConsent',
-  typeof COLUMNS,
-  {
-    provider: ProviderId
-    isAnswered: boolean
-    isExpired: boolean
-  }
->
 
 type NewConsent = (Starter | OwnerStarter) &
   Pick<ConsentRow, 'id' | 'provider' | 'username' | 'credentialId' | 'sealed'> & { hash: Buffer }
@@ -71,7 +74,13 @@ export async function findConsent(
   workspaceId: string,
   id: string,
 ): Promise<ConsentRow | undefined> {
-  return findRow(db, 'mailConsent', COLUMNS, { workspaceId, id })
+  const row = await db
+    .selectFrom('mailConsent')
+    .select(COLUMNS)
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row as ConsentRow | undefined
 }
 
 /**
@@ -101,7 +110,11 @@ export async function claimConsent(
 
 /** Whether the sign-in with a state was begun by the owner of a mailbox. */
 export async function isOfOwner(db: Db, hash: Buffer): Promise<boolean> {
-  const row = await findRow(db, 'mailConsent', ['ownerLinkId'], { hash })
+  const row = await db
+    .selectFrom('mailConsent')
+    .select('ownerLinkId')
+    .where('hash', '=', hash)
+    .executeTakeFirst()
   return row !== undefined && row.ownerLinkId !== null
 }
 
