@@ -2,40 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const LAYERS = [
-  [
-    'clip-text.ts',
-    'errors.ts',
-    'config.ts',
-    'data-files.ts',
-    'database-url.ts',
-    'derive-key.ts',
-    'installation.ts',
-    'loading-cache.ts',
-    'log.ts',
-    'parse-url.ts',
-    'recent-entries.ts',
-    'setting-values.ts',
-    'signed-token.ts',
-    'time.ts',
-    'version.ts',
-    'heap-growth.ts',
-  ],
-  ['store', 'net'],
-  ['protocols', 'jobs', 'http'],
-  ['module.ts'],
-  ['accounts', 'alerts', 'mail-credentials'],
-  ['diagnostics', 'dmarc', 'monitoring', 'migration', 'public-feeds', 'webhooks'],
-  ['abuse'],
-  ['fleet'],
-  ['exchange'],
-  ['delisting', 'deliverability', 'digest', 'domains'],
-  ['addresses'],
-  ['modules.ts', 'encrypted-columns.ts'],
-  ['app.ts'],
-  ['demo'],
-  ['cli'],
-]
+/** The layers of ARCHITECTURE.md, the lowest first. */
+const LAYERS = readFileSync('ARCHITECTURE.md', 'utf8')
+  .replace(/^.*^## Layers\n+```text\n(.*?)^```.*$/ms, '$1')
+  .split(/^\d+ +/m)
+  .map((names) => names.split(/\s+/).filter((name) => name !== ''))
+  .filter((names) => names.length > 0)
+  .toReversed()
 
 const layerOf = new Map(
   LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)),
