@@ -65,7 +65,7 @@ export function readHost(text: string): { name: string; tlsPorts: number[] } {
   if (host.kind === 'name') return { name: host.name, tlsPorts: DEFAULT_TLS_PORTS }
   const reason = notPublicReason(host.address)
   if (reason === null) return { name: host.address, tlsPorts: [] }
-  throw invalidField('host', reason, `${text}`)
+  throw invalidField('host', reason, text)
 }
 
 function notPublicReason(address: string): string | null {

@@ -92,14 +92,18 @@ export async function countRows<Table extends keyof DB, Column extends keyof DB[
   return count
 }
 
+type WorkspaceTable = {
+  [Table in keyof DB]: 'workspaceId' extends keyof DB[Table] ? Table : never
+}[keyof DB]
+
 /** Counts the rows of a workspace, and locks it, so that none is added until the transaction ends. */
-export async function lockAndCountRows<Table extends keyof DB>(
+export async function lockAndCountRows(
   db: Db,
-  table: Table,
+  table: WorkspaceTable,
   workspaceId: string,
 ): Promise<number> {
   await lockRow(db, 'workspace', ['id'], { id: workspaceId })
-  return countRows(db, table, { workspaceId } as never)
+  return countRows(db, table, { workspaceId })
 }
 
 /** Deletes the rows with these values; false where there were none. */

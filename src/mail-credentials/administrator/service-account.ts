@@ -1,5 +1,5 @@
 import { importPKCS8, SignJWT } from 'jose'
-import { Fault, invalidField } from '../../errors.ts'
+import { invalidField, type Fault } from '../../errors.ts'
 
 /** What is used of the key file of a Google service account. */
 export type ServiceAccount = {

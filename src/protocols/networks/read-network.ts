@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { Fault, invalidField } from '../../errors.ts'
+import { invalidField, type Fault } from '../../errors.ts'
 import { parseAddress } from '../../net/address.ts'
 
 /** Bits of the widest network, which is wider than any operator’s. */

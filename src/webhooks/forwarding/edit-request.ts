@@ -1,5 +1,5 @@
 import { emailAsHttp } from '../email/email-as-http.ts'
-import { Fault, invalidField } from '../../errors.ts'
+import { invalidField, type Fault } from '../../errors.ts'
 import type { Header } from '../headers.ts'
 import { MAX_EDITED_BODY_BYTES } from '../limits.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
