@@ -1,4 +1,4 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
@@ -82,18 +82,7 @@ function withDates(row: FoundRow['addresses'][number]) {
   }
 }
 
-export type AttackReportRow = {
-  address: string
-  service: string
-  port: number | null
-  count: number
-  network: string
-  origin: string
-  strong: boolean
-  counted: boolean
-  early: boolean
-  tokenId: string | null
-}
+export type AttackReportRow = Omit<Selectable<DB['abuseReport']>, 'at'>
 
 /** The changes of a group of reports. */
 export type Changes = {

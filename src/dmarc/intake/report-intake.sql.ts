@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { findRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
@@ -26,22 +26,9 @@ export type NewDelivery = {
 }
 
 /** `detail` and `records` are JSON texts. */
-export type NewReportRow = {
-  id: string
-  domainId: string
+export type NewReportRow = Omit<Selectable<DB['dmarcReport']>, 'detail' | 'selectorsByDay'> & {
   deliveryId: string
-  key: string
-  orgName: string
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  recordCount: number
-  messages: number
-  aligned: number
-  /** Messages from outside the domain, included in `messages` but not in the statistics. */
-  outside: number
   detail: string
-  receivedAt: Date
 }
 export type NewRecords = {
   reportId: string
@@ -51,21 +38,9 @@ export type NewRecords = {
   sources: (string | null)[]
   passed: string
 }
-export type NewTlsReport = {
-  id: string
-  domainId: string
+export type NewTlsReport = Omit<Selectable<DB['dmarcTlsReport']>, 'policies'> & {
   deliveryId: string
-  key: string
-  organizationName: string
-  contactInfo: string | null
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  successful: number
-  failed: number
   policies: string
-  skippedPolicies: number
-  receivedAt: Date
 }
 export type RejectedItem = {
   id: string

@@ -5,41 +5,28 @@ import type { Db } from '../../store/database.ts'
 import { countRows } from '../../store/row.ts'
 import { orderTerm, type Order } from '../../store/order.ts'
 import type { Authentication } from '../../protocols/mail/mail-authentication.ts'
-import type { Via } from '../intake/report-intake.sql.ts'
+import type { NewReportRow, NewTlsReport, Via } from '../intake/report-intake.sql.ts'
 
 export type PageSlice = { limit: number; offset: number }
 
 type Arrival = { via: Via | null; authentication: Authentication | null; receivedAt: Date }
 
-export type ReportRow = Arrival & {
-  id: string
-  orgName: string
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  recordCount: number
-  messages: number
-  aligned: number
-  outside: number
-  detail: Omit<AggregateReport, 'orgName' | 'reportId' | 'dateRange' | 'recordCount'> & {
-    disposition: { none: number; quarantine: number; reject: number }
-  }
-  /** The first part of its records. */
-  records: AggregateRecord[]
-}
+/** Columns that are not shown. */
+type Internal = 'domainId' | 'deliveryId' | 'key'
 
-export type TlsReportRow = Arrival & {
-  id: string
-  organizationName: string
-  contactInfo: string | null
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  successful: number
-  failed: number
-  policies: TlsReportPolicy[]
-  skippedPolicies: number
-}
+export type ReportRow = Arrival &
+  Omit<NewReportRow, Internal | 'detail'> & {
+    detail: Omit<AggregateReport, 'orgName' | 'reportId' | 'dateRange' | 'recordCount'> & {
+      disposition: { none: number; quarantine: number; reject: number }
+    }
+    /** The first part of its records. */
+    records: AggregateRecord[]
+  }
+
+export type TlsReportRow = Arrival &
+  Omit<NewTlsReport, Internal | 'policies'> & {
+    policies: TlsReportPolicy[]
+  }
 
 export type RejectedRow = {
   id: string
