@@ -38,7 +38,7 @@ type FaultOptions = {
 
 /**
  * A failure with a stable code and a sentence a person understands. Work throws it;
- * `http/errors.ts` makes it an answer and the command line prints the sentence.
+ * `http/error-answers.ts` makes it an answer and the command line prints the sentence.
  */
 export class Fault extends Error {
   readonly code: FaultCode
@@ -63,4 +63,12 @@ export class Fault extends Error {
 /** The text of anything thrown, for a log line or a sentence. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * The fault of a field that is wrong.
+ * @param subject begins the sentence; by default, the path
+ */
+export function invalidField(path: string, message: string, subject = path): Fault {
+  return new Fault('invalid_request', `${subject} ${message}.`, { details: [{ path, message }] })
 }

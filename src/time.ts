@@ -9,6 +9,16 @@ export const MINUTE_SECONDS = 60
 export const HOUR_SECONDS = 60 * MINUTE_SECONDS
 export const DAY_SECONDS = 24 * HOUR_SECONDS
 
+/** The day of a time in UTC: `2026-11-30`. */
+export function isoDay(time: Date | number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
+/** Milliseconds since 1970 at which the day of a time began in UTC. */
+export function startOfDay(time: number): number {
+  return Math.floor(time / DAY_MS) * DAY_MS
+}
+
 /** The same time months before: on the last day of a month that is too short. */
 export function monthsBefore(date: Date, months: number): Date {
   const before = new Date(date)

@@ -8,7 +8,7 @@ import { notifyStandingsChanged } from './reputation/standings.ts'
 import { listHistories, updateStanding } from './reputation/reputation.sql.ts'
 import { listUncountedTokens, recountListed } from './tokens/report-tokens.sql.ts'
 import { foldCounts, foldSystemCounts } from './attack-list.sql.ts'
-import { DAY_MS } from '../time.ts'
+import { DAY_MS, startOfDay } from '../time.ts'
 
 /** The background work of attack reporting, for the queue. */
 export function abuseJobs({ db }: { db: Kysely<DB> }): Job[] {
@@ -25,8 +25,8 @@ function retentionJob(db: Kysely<DB>): Job {
       await ensurePartitions(db, now)
       const dropped = await dropOldPartitions(db, now)
       await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, async (connection) => {
-        await foldCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS - 8 * DAY_MS))
-        await foldSystemCounts(connection, new Date(Math.floor(now / DAY_MS) * DAY_MS))
+        await foldCounts(connection, new Date(startOfDay(now) - 8 * DAY_MS))
+        await foldSystemCounts(connection, new Date(startOfDay(now)))
       })
       log.info({ dropped }, 'old reports dropped')
     },

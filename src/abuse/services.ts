@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { ROOT } from '../version.ts'
 
 export const ATTACK_CATEGORIES = [
@@ -60,9 +60,7 @@ export function requireService(name: string): Service {
   const service = findService(name)
   if (service) return service
   const message = 'is no known service; GET /api/v1/abuse/report lists them'
-  throw new Fault('invalid_request', `“${name.slice(0, 80)}” ${message}.`, {
-    details: [{ path: 'service', message }],
-  })
+  throw invalidField('service', message, `“${name.slice(0, 80)}”`)
 }
 
 /** Maps AbuseIPDB’s categories to services, the most specific first: a report often has `22,18`. */

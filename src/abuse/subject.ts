@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { Fault } from '../errors.ts'
+import { Fault, invalidField } from '../errors.ts'
 import { classify, parseAddress, type Reach } from '../net/address.ts'
 import { networkOf } from '../protocols/networks/read-network.ts'
 
@@ -63,7 +63,5 @@ function reachOf(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
 
 function refuse(text: string, message: string): Fault {
   const shown = text.length > MAX_ADDRESS_CHARS ? `${text.slice(0, MAX_ADDRESS_CHARS)}…` : text
-  return new Fault('invalid_request', `“${shown}” ${message}.`, {
-    details: [{ path: 'ip', message }],
-  })
+  return invalidField('ip', message, `“${shown}”`)
 }

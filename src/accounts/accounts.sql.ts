@@ -4,7 +4,7 @@ import type { Db } from '../store/database.ts'
 import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { insertWorkspace } from './workspaces/workspaces.sql.ts'
-import type { Row } from '../store/row.ts'
+import { findRow, type Row } from '../store/row.ts'
 
 /**
  * The data of a new account. `password` is a hash of the authentication library; null for an
@@ -125,22 +125,12 @@ const ACCOUNT_TEXT = sql`concat_ws(' ', email, name, plan)`
 
 /** @param email lower-cased */
 export async function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {
-  const row = await db
-    .selectFrom('account')
-    .select(ACCOUNT)
-    .where('email', '=', email)
-    .executeTakeFirst()
-  return row as AccountRow | undefined
+  return findRow(db, 'account', ACCOUNT, { email })
 }
 
 /** The password hash of an account; undefined for an account without a password. */
 export async function findPasswordHash(db: Db, accountId: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('credential')
-    .select('password')
-    .where('accountId', '=', accountId)
-    .where('provider', '=', 'credential')
-    .executeTakeFirst()
+  const row = await findRow(db, 'credential', ['password'], { accountId, provider: 'credential' })
   return row?.password ?? undefined
 }
 
@@ -255,10 +245,6 @@ export async function updateEmail(db: Db, accountId: string, email: string): Pro
 }
 
 export async function isDisabled(db: Db, accountId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('account')
-    .select('disabledAt')
-    .where('id', '=', accountId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'account', ['disabledAt'], { id: accountId })
   return row !== undefined && row.disabledAt !== null
 }

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
-import { Fault, type FaultDetail } from '../errors.ts'
+import { Fault, type FaultDetail, invalidField } from '../errors.ts'
 import { isShownName } from '../http/shown-name.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { notifyDeletionChange } from '../store/deleted-workspaces.ts'
@@ -300,7 +300,7 @@ function problems(email: string, password: string, name: string): FaultDetail[] 
 export function requireEmail(email: string): string {
   if (email.length <= EMAIL_LENGTH && EMAIL.test(email)) return email.toLowerCase()
   const message = 'must be an email address such as alice@example.com'
-  throw new Fault('invalid_request', `email ${message}.`, { details: [{ path: 'email', message }] })
+  throw invalidField('email', message)
 }
 
 function passwordProblems(password: string, path = 'password'): FaultDetail[] {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
+import { hasRow } from '../store/row.ts'
 
 type Backoff = {
   freeFailures: number
@@ -52,12 +53,7 @@ export async function releaseAttempt(db: Db, key: Buffer): Promise<void> {
 }
 
 export async function isKnownNetwork(db: Db, hash: Buffer): Promise<boolean> {
-  const row = await db
-    .selectFrom('knownNetwork')
-    .select('hash')
-    .where('hash', '=', hash)
-    .executeTakeFirst()
-  return row !== undefined
+  return hasRow(db, 'knownNetwork', { hash })
 }
 
 export async function saveKnownNetwork(db: Db, hash: Buffer, email: string): Promise<void> {

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import type { AddressReporting } from '../abuse/lookup/address-reporting.ts'
 import type { AddressDelisting } from '../delisting/delistings.sql.ts'
 import type { AddressUse } from '../dmarc/sources/address-use.sql.ts'
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { hasScope, type Module as ApiModule, type Scope } from '../http/access.ts'
 import type { AddressMonitoring } from '../monitoring/list/address-monitoring.ts'
 import { parseAddress } from '../net/address.ts'
@@ -31,9 +31,7 @@ export function readRange(text: string): AddressRange {
   const parsed = parseAddress(text.trim())
   if (!parsed) {
     const message = 'is not an IP address'
-    throw new Fault('invalid_request', `“${text}” ${message}.`, {
-      details: [{ path: 'ip', message }],
-    })
+    throw invalidField('ip', message, `“${text}”`)
   }
   const address = ipaddr.process(parsed.address)
   const ip = address.toString()

@@ -1,4 +1,4 @@
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { MINUTE_MS } from '../time.ts'
 
 /** Times of day (`22:00`, `07:00`) in a time zone of the IANA database. */
@@ -26,9 +26,7 @@ export function requireTimeZone({ timeZone }: QuietHours): void {
     clockIn(timeZone)
   } catch {
     const message = `is not a time zone such as Europe/Berlin or UTC`
-    throw new Fault('invalid_request', `“${timeZone.slice(0, 80)}” ${message}.`, {
-      details: [{ path: 'quietHours.timeZone', message }],
-    })
+    throw invalidField('quietHours.timeZone', message, `“${timeZone.slice(0, 80)}”`)
   }
 }
 

@@ -24,7 +24,7 @@ import { workspaceCommand } from './workspace/workspace.ts'
 
 /**
  * Every command, in the order of the help. Parser, help, completions and man page follow from it.
- * To add one, copy `version.ts` or `user/` and add its line here.
+ * To add one, copy `token/` or `version-command.ts` and add its line here.
  */
 export const ROOT: CliCommand = defineGroup({
   name: 'portreeve',

@@ -1,4 +1,4 @@
-import { Fault } from '../errors.ts'
+import { Fault, invalidField } from '../errors.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { classify, parseAddress } from '../net/address.ts'
@@ -85,9 +85,7 @@ function requirePublicAddress(text: string): string {
   const message =
     parsed === null ? 'is not an IP address' : reach?.public ? null : `is ${reach?.why}`
   if (parsed && message === null) return parsed.address
-  throw new Fault('invalid_request', `“${text.slice(0, 80)}” ${message}.`, {
-    details: [{ path: 'ip', message: String(message) }],
-  })
+  throw invalidField('ip', String(message), `“${text.slice(0, 80)}”`)
 }
 
 function requireNoOpenProcess(ip: string, openId: string | undefined): void {

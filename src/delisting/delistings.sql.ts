@@ -1,5 +1,6 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Db } from '../store/database.ts'
+import { lockRow, type Row } from '../store/row.ts'
 import { orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import type { ReverseDnsEvidence } from './evidence.ts'
@@ -10,40 +11,6 @@ export type ProcessStatus = (typeof PROCESS_STATUSES)[number]
 
 /** The states of a delisting in progress. */
 const OPEN: ProcessStatus[] = ['pending', 'in-progress']
-
-export type ProcessRow = {
-  id: string
-  workspaceId: string
-  ip: string
-  status: ProcessStatus
-  cause: string | null
-  fix: string | null
-  relistedAfter: string | null
-  askedCount: number
-  unknownCount: number
-  notPursued: NotPursued[]
-  reverseDns: ReverseDnsEvidence | null
-  createdAt: Date
-  completedAt: Date | null
-  /** The owner’s email address, and whether it is verified. */
-  contact: string
-  contactVerified: boolean
-}
-
-export type NewProcess = Pick<
-  ProcessRow,
-  | 'workspaceId'
-  | 'ip'
-  | 'cause'
-  | 'fix'
-  | 'relistedAfter'
-  | 'askedCount'
-  | 'unknownCount'
-  | 'notPursued'
-  | 'createdAt'
->
-
-export type ProcessFilter = { ip?: string | undefined; status?: ProcessStatus | undefined }
 
 const PROCESS = [
   'delistingProcess.id',
@@ -63,9 +30,37 @@ const PROCESS = [
   'workspaceContact.emailVerified as contactVerified',
 ] as const
 
+export type ProcessRow = Row<
+  'delistingProcess' | 'workspaceContact',
+  typeof PROCESS,
+  {
+    status: ProcessStatus
+    notPursued: NotPursued[]
+    reverseDns: ReverseDnsEvidence | null
+    /** The owner’s email address, and whether it is verified. */
+    contact: string
+    contactVerified: boolean
+  }
+>
+
+export type NewProcess = Pick<
+  ProcessRow,
+  | 'workspaceId'
+  | 'ip'
+  | 'cause'
+  | 'fix'
+  | 'relistedAfter'
+  | 'askedCount'
+  | 'unknownCount'
+  | 'notPursued'
+  | 'createdAt'
+>
+
+export type ProcessFilter = { ip?: string | undefined; status?: ProcessStatus | undefined }
+
 /** Locks the workspace, so that no other process starts or is reopened until the transaction ends. */
 export async function lockWorkspace(db: Db, workspaceId: string): Promise<void> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
+  await lockRow(db, 'workspace', ['id'], { id: workspaceId })
 }
 
 /** Finds the delisting of this address that is in progress. */

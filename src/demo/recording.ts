@@ -5,7 +5,7 @@ import type { CertificateFacts } from '../net/tls/certificate.ts'
 import type { TlsFacts } from '../net/tls/probe-tls.ts'
 import { readCatalogue } from '../protocols/dnsbl/blocklist-catalogue.ts'
 import { DOMAIN_LISTS } from '../protocols/dnsbl/domain-lists.ts'
-import { DAY_MS } from '../time.ts'
+import { DAY_MS, isoDay } from '../time.ts'
 
 /** Domains of the demo: the bookshop’s own, its shop’s, and one that sends no mail. */
 export const DOMAINS = ['seagull.example', 'seagull-shop.example', 'gullpress.example'] as const
@@ -327,7 +327,7 @@ function dataOf(type: RecordType, value: string): unknown {
 }
 
 function certificateOf(host: string, validFrom: Date): CertificateFacts {
-  const digest = createHash('sha256').update(`${host} ${validFrom.toISOString().slice(0, 10)}`)
+  const digest = createHash('sha256').update(`${host} ${isoDay(validFrom)}`)
   const hex = digest.digest('hex').toUpperCase().match(/../g) ?? []
   return {
     der: Buffer.alloc(0),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { classify, parseAddress } from '../net/address.ts'
 import { adviceOnServers, adviceOnSweep } from '../protocols/dnsbl/dnsbl-advice.ts'
 import type { Blocklist } from '../protocols/dnsbl/blocklist-catalogue.ts'
@@ -96,9 +96,7 @@ export function publicIPv4(text: string): string {
   const parsed = parseAddress(text.trim())
   const message = publicIPv4Problem(parsed)
   if (parsed === null || message !== null) {
-    throw new Fault('invalid_request', `“${text.slice(0, 80)}” ${message}.`, {
-      details: [{ path: 'ip', message: String(message) }],
-    })
+    throw invalidField('ip', String(message), `“${text.slice(0, 80)}”`)
   }
   return parsed.address
 }

@@ -1,4 +1,4 @@
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { DAY_MS } from '../time.ts'
 import type { Period } from '../store/bounded.ts'
 import { MAX_PERIOD_MS } from './limits.ts'
@@ -57,9 +57,7 @@ export function requireTimeZone(timeZone: string): void {
     createClock(timeZone)
   } catch {
     const message = 'is not a time zone such as Europe/Berlin or UTC'
-    throw new Fault('invalid_request', `“${timeZone.slice(0, 60)}” ${message}.`, {
-      details: [{ path: 'timeZone', message }],
-    })
+    throw invalidField('timeZone', message, `“${timeZone.slice(0, 60)}”`)
   }
 }
 

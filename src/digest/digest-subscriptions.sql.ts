@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { createOutbox } from '../jobs/outbox.ts'
 import type { Db } from '../store/database.ts'
+import { findRow } from '../store/row.ts'
 import { dueInTurn, isFree, type DueRows } from '../store/due-rows.ts'
 import { LEASE_SECONDS } from './limits.ts'
 
@@ -46,13 +47,7 @@ export async function findSubscription(
   db: Db,
   { workspaceId, accountId }: Member,
 ): Promise<SubscriptionRow | undefined> {
-  const row = await db
-    .selectFrom('digestSubscription')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('accountId', '=', accountId)
-    .executeTakeFirst()
-  return row as SubscriptionRow | undefined
+  return findRow(db, 'digestSubscription', COLUMNS, { workspaceId, accountId })
 }
 
 /** When a digest is due, and when it is first attempted. */

@@ -1,5 +1,5 @@
 import { bytesText } from '../accounts/own-data/account-quotas.ts'
-import { DAY_MS } from '../time.ts'
+import { DAY_MS, isoDay } from '../time.ts'
 
 type AlertText = { title: string; text: string; nextStep: string }
 
@@ -55,7 +55,7 @@ export function describeSilence(domain: string, lastAt: Date, path: DeliveryPath
   return {
     title: `No DMARC reports about ${domain} for three days`,
     text: [
-      `Reports used to arrive almost daily; the last one did on ${lastAt.toISOString().slice(0, 10)}.`,
+      `Reports used to arrive almost daily; the last one did on ${isoDay(lastAt)}.`,
       describeRecord(domain, path),
       ...describeAddress(path),
       ...path.mailboxes.map(({ username, failingSince }) =>
@@ -93,7 +93,7 @@ export function describeResumedReports(domain: string, since: Date, until: Date)
   const days = Math.round((until.getTime() - since.getTime()) / DAY_MS)
   return {
     title: `Resolved: DMARC reports about ${domain} arrive again`,
-    text: `The first one arrived on ${until.toISOString().slice(0, 10)}, after ${days} ${days === 1 ? 'day' : 'days'} without reports.`,
+    text: `The first one arrived on ${isoDay(until)}, after ${days} ${days === 1 ? 'day' : 'days'} without reports.`,
     nextStep: '',
   }
 }

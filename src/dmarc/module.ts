@@ -33,6 +33,7 @@ import type { FindReportRecords, RaiseAlert, RaiseResolved } from './route-deps.
 import { dmarcRoutes } from './routes.ts'
 import { listAddressUses } from './sources/address-use.sql.ts'
 import { listFileUsage } from './storage/report-storage.sql.ts'
+import { isoDay } from '../time.ts'
 
 export type DmarcOptions = {
   db: Kysely<DB>
@@ -174,7 +175,7 @@ export function createDmarcModule(options: DmarcOptions) {
     addressUses: (workspaceId: string, addresses: { first: string; last: string }) => {
       const from = new Date()
       from.setUTCMonth(from.getUTCMonth() - 11, 1)
-      return listAddressUses(db, workspaceId, addresses, from.toISOString().slice(0, 10))
+      return listAddressUses(db, workspaceId, addresses, isoDay(from))
     },
     /** The next stricter policy of a domain, if the workspace’s reports show that it is safe. */
     safePolicyOf: async (workspaceId: string, domain: string) => {

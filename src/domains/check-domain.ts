@@ -1,4 +1,4 @@
-import { Fault } from '../errors.ts'
+import { Fault, invalidField } from '../errors.ts'
 import { onAbort } from '../net/abort.ts'
 import { parseHost, type DomainName } from '../net/address.ts'
 import { dnsFailureOf } from '../protocols/dns-queries.ts'
@@ -204,9 +204,7 @@ export function parseDomain(text: string): DomainName {
         ? 'is a public suffix; enter a domain below it'
         : null
   if (host.kind === 'name' && message === null) return host
-  throw new Fault('invalid_request', `“${text.slice(0, 80)}” ${message}.`, {
-    details: [{ path: 'domain', message: message ?? '' }],
-  })
+  throw invalidField('domain', message ?? '', `“${text.slice(0, 80)}”`)
 }
 
 /** @throws Fault `not_found`, `upstream_*` */

@@ -1,4 +1,4 @@
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { canonical, parseHost } from '../net/address.ts'
 import { queryAuthoritative, type NameServerAnswer } from '../net/dns-authoritative.ts'
 import { dataOf, type DnsAnswer } from '../net/dns.ts'
@@ -71,7 +71,7 @@ function parseRecordName(text: string, domain: string): string {
   const isReverse = name.endsWith('.in-addr.arpa') || name.endsWith('.ip6.arpa')
   if (isOurs || isReverse || name.startsWith(`${domain}._report._dmarc.`)) return name
   const message = `must be ${domain} or a name below it`
-  throw new Fault('invalid_request', `name ${message}.`, { details: [{ path: 'name', message }] })
+  throw invalidField('name', message)
 }
 
 function presentServer(

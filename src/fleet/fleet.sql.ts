@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import type { FleetRule } from './fleet-rules.ts'
-import type { Row } from '../store/row.ts'
+import { findRow, type Row } from '../store/row.ts'
 
 const FLEET = [
   'workspaceId',
@@ -39,12 +39,7 @@ export async function lockFleet(db: Transaction<DB>, workspaceId: string) {
 }
 
 export async function findFleet(db: Db, workspaceId: string): Promise<Fleet | undefined> {
-  const fleet = await db
-    .selectFrom('fleet')
-    .select(FLEET)
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
-  return fleet as Fleet | undefined
+  return findRow(db, 'fleet', FLEET, { workspaceId })
 }
 
 export async function saveFleetSettings(

@@ -1,5 +1,5 @@
 import type { PrivateTargets } from '../setting-values.ts'
-import { Fault } from '../errors.ts'
+import { Fault, invalidField } from '../errors.ts'
 import { parseHost } from '../net/address.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { OpenTokens } from '../mail-credentials/token-source.ts'
@@ -127,7 +127,7 @@ function refuseControls(fields: Record<string, string | undefined>, side: Reques
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || !breaksCommand(value)) continue
     const [path, message] = [pathOf(side, name), 'must not have line breaks or NUL']
-    throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+    throw invalidField(path, message)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Plan } from '../config.ts'
 import { KEEP_DAYS } from '../mail-credentials/limits.ts'
 import { Fault } from '../errors.ts'
 import type { Db } from '../store/database.ts'
+import { hasRow, type Row } from '../store/row.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import {
   findResponsible,
@@ -49,25 +50,38 @@ export type StoredOptions = {
 /** `paused`: of a batch that is paused; without a batch, until a person signs in again (OAuth). */
 export type MigrationStatus = 'pending' | 'running' | 'paused' | 'completed' | 'failed'
 
-export type MigrationRow = {
-  id: string
-  workspaceId: string
+export const COLUMNS = [
+  'id',
+  'workspaceId',
   /** The batch that it is part of; null otherwise. */
-  batchId: string | null
-  status: MigrationStatus
-  source: AccountAddress
-  destination: AccountAddress
-  destPrefix: string
+  'batchId',
+  'status',
+  'source',
+  'destination',
+  'destPrefix',
   /** Empty: all folders. */
-  folders: string[]
-  options: StoredOptions
-  progress: MigrationProgress
-  errorCount: number
-  run: number
-  stalls: number
-  createdAt: Date
-  startedAt: Date | null
-  completedAt: Date | null
+  'folders',
+  'options',
+  'progress',
+  'errorCount',
+  'run',
+  'stalls',
+  'createdAt',
+  'startedAt',
+  'completedAt',
+] as const
+
+export type MigrationRow = Row<
+  'migration',
+  typeof COLUMNS,
+  {
+    status: MigrationStatus
+    source: AccountAddress
+    destination: AccountAddress
+    options: StoredOptions
+    progress: MigrationProgress
+  }
+> & {
   /** Null unless it is synchronized again and again. */
   sync: SyncRow | null
   /** Null unless the migration is pending. */
@@ -94,26 +108,6 @@ export function migrationNotifications(workspaceId: string, id: string): Notific
 
 /** Errors stored per migration. Further ones are only counted. */
 export const ERRORS_KEPT = 1_000
-
-/** The columns of a `MigrationRow`. */
-export const COLUMNS = [
-  'id',
-  'workspaceId',
-  'batchId',
-  'status',
-  'source',
-  'destination',
-  'destPrefix',
-  'folders',
-  'options',
-  'progress',
-  'errorCount',
-  'run',
-  'stalls',
-  'createdAt',
-  'startedAt',
-  'completedAt',
-] as const
 
 /** Locks the count of migrations of an account until the transaction ends, by its workspaces. */
 export async function lockMonth(db: Transaction<DB>, workspaceId: string): Promise<void> {
@@ -339,12 +333,7 @@ export async function listErrors(db: Db, id: string): Promise<CopyFailure[]> {
 
 /** Whether the secrets of a migration are stored. */
 export async function hasSecret(db: Db, id: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('migrationSecret')
-    .select('migrationId')
-    .where('migrationId', '=', id)
-    .executeTakeFirst()
-  return row !== undefined
+  return hasRow(db, 'migrationSecret', { migrationId: id })
 }
 
 /** Stores the encrypted secrets of a migration, or replaces them. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
 import type { ListModes } from './blocklists/modes.ts'
 import type { HOST_STATUSES } from './shapes.ts'
-import type { Row } from '../store/row.ts'
+import { countRows, deleteRows, findRow, lockAndCountRows, type Row } from '../store/row.ts'
 
 export type HostStatus = (typeof HOST_STATUSES)[number]
 
@@ -56,18 +56,12 @@ export async function insertHost(
 }
 
 export async function countHosts(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('monitoredHost')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'monitoredHost', { workspaceId })
 }
 
 /** Counts like `countHosts`, and locks the workspace until the transaction ends. */
 export async function lockAndCountHosts(db: Db, workspaceId: string): Promise<number> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
-  return countHosts(db, workspaceId)
+  return lockAndCountRows(db, 'monitoredHost', workspaceId)
 }
 
 /** Inserts hosts in one statement. @returns those that the workspace did not have */
@@ -133,13 +127,7 @@ export async function findHost(
   workspaceId: string,
   id: string,
 ): Promise<HostRow | undefined> {
-  const row = await db
-    .selectFrom('monitoredHost')
-    .select(HOST)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as HostRow | undefined
+  return findRow(db, 'monitoredHost', HOST, { workspaceId, id })
 }
 
 /** Updates the given settings, and makes a full check due where they change what is checked. */
@@ -168,10 +156,5 @@ export async function updateHost(
 }
 
 export async function deleteHost(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('monitoredHost')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'monitoredHost', { workspaceId, id })
 }

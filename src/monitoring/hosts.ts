@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../errors.ts'
+import { Fault, invalidField } from '../errors.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { classify, parseHost } from '../net/address.ts'
@@ -65,9 +65,7 @@ export function readHost(text: string): { name: string; tlsPorts: number[] } {
   if (host.kind === 'name') return { name: host.name, tlsPorts: DEFAULT_TLS_PORTS }
   const reason = notPublicReason(host.address)
   if (reason === null) return { name: host.address, tlsPorts: [] }
-  throw new Fault('invalid_request', `${text} ${reason}.`, {
-    details: [{ path: 'host', message: reason }],
-  })
+  throw invalidField('host', reason, text)
 }
 
 function notPublicReason(address: string): string | null {
@@ -95,9 +93,7 @@ function requireLists({ lists = {} }: HostSettings, blocklists: Blocklists): voi
   const unknown = Object.keys(lists).find((zone) => !findList(zone, blocklists))
   if (unknown === undefined) return
   const message = `contains ${unknown.slice(0, 100)}, which is not a blocklist of this service`
-  throw new Fault('invalid_request', `The field lists ${message}.`, {
-    details: [{ path: 'lists', message }],
-  })
+  throw invalidField('lists', message, 'The field lists')
 }
 
 function findList(zone: string, { lists }: Blocklists) {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import type { PrivateTargets } from '../setting-values.ts'
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { offline } from './offline.ts'
 
 export type Address = { kind: 'ip'; address: string; family: 4 | 6 }
@@ -23,10 +23,7 @@ export function parseHost(input: string, path = 'host'): Host {
   const address = parseAddress(bare)
   if (address && (bare === text || address.family === 6)) return address
   const wrong = whyNotName(text) ?? whyNotAscii(domainToASCII(text))
-  if (wrong)
-    throw new Fault('invalid_request', `“${shorten(text)}” ${wrong}.`, {
-      details: [{ path, message: wrong }],
-    })
+  if (wrong) throw invalidField(path, wrong, `“${shorten(text)}”`)
   const name = domainToASCII(text).toLowerCase().replace(/\.$/, '')
   return { kind: 'name', name, unicode: domainToUnicode(name) || name }
 }

@@ -4,7 +4,7 @@ import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import { claimDueRows, type DueRows } from '../store/due-rows.ts'
 import type { DB } from '../store/tables.ts'
 import { MINUTE_SECONDS } from '../time.ts'
-import type { Row } from '../store/row.ts'
+import { findRow, type Row } from '../store/row.ts'
 
 /** Why the latest version of a feed is not used. */
 export type FeedProblem = 'shrunk' | 'grown' | 'malformed' | 'unreachable' | 'outdated'
@@ -234,11 +234,7 @@ export async function listVersions(db: Db) {
 }
 
 export async function findNetworks(db: Db, id: string): Promise<Buffer | null> {
-  const row = await db
-    .selectFrom('publicFeed')
-    .select('networks')
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findRow(db, 'publicFeed', ['networks'], { id })
   return row?.networks ?? null
 }
 

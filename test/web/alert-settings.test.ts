@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { kindField, sendingOf, wrongSending } from '../../web/src/alerts/channels/sending.ts'
+import { kindField, sendingOf } from '../../web/src/alerts/channels/sending.ts'
+import { wrongQuietHours } from '../../web/src/alerts/quiet-hours.ts'
 import { presentChannelTypes } from '../../src/alerts/alert-view.ts'
 import type { AlertChannelType } from '../../web/src/alerts/api.ts'
 import { searchTypes } from '../../web/src/alerts/channels/search-types.ts'
@@ -49,8 +50,8 @@ describe('the settings of a channel', () => {
     const hours = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
     expect(sendingOf({ ...hours, quiet: 'on' }, null, PUSH).quietHours).toEqual(hours)
     expect(sendingOf(hours, null, PUSH).quietHours).toBeNull()
-    expect(wrongSending({ quiet: 'on', from: '', to: '07:00' })).toHaveProperty('from')
-    expect(wrongSending({ from: '' })).toEqual({})
+    expect(wrongQuietHours({ quiet: 'on', from: '', to: '07:00' })).toHaveProperty('from')
+    expect(wrongQuietHours({ from: '' })).toEqual({})
   })
 })
 

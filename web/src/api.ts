@@ -15,6 +15,8 @@ import { signInPrompt } from './session.ts'
 import { chooseWorkspace, chosenWorkspace, loseWorkspace } from './workspace-choice.ts'
 
 export type Account = Static<typeof Myself>
+
+export type Role = Account['role']
 export type ServiceFacts = Static<typeof ServiceInfo>
 export type ApiToken = Static<typeof Token>
 export type WantedToken = Static<typeof NewToken>

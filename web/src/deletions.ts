@@ -40,9 +40,7 @@ type Deletion = {
 
 /** Hides one object at once, and offers to undo that; see `deleteAllWithUndo`. */
 export function deleteWithUndo(queries: QueryClient, { id, send, ...rest }: Deletion): void {
-  const failed = (failures: RowFailure<{ id: string }>[]) =>
-    messages.notDeleted(failures[0]?.reason ?? '')
-  deleteAllWithUndo(queries, { rows: [{ id }], send, failed, ...rest })
+  deleteAllWithUndo(queries, { rows: [{ id }], send, ...rest })
 }
 
 type Deletions<T> = {
@@ -50,8 +48,8 @@ type Deletions<T> = {
   text: string
   list: QueryKey
   send: (row: T) => Promise<unknown>
-  /** Says which rows could not be deleted, and why. */
-  failed: (failures: RowFailure<T>[]) => string
+  /** Names the rows that could not be deleted; not needed for a single one. */
+  nameOf?: (row: T) => string
 }
 
 /**
@@ -67,12 +65,17 @@ const pending = new Map<symbol, (isLeaving: boolean) => Promise<void>>()
  */
 export function deleteAllWithUndo<T extends { id: string }>(
   queries: QueryClient,
-  { rows, text, list, send, failed }: Deletions<T>,
+  { rows, text, list, send, nameOf }: Deletions<T>,
 ): void {
   const key = Symbol(text)
   // The screen of a deleted object may still be open.
   const predicate = ({ queryKey }: Query) => !queryKey.some(isDeleted)
   const refresh = () => void queries.invalidateQueries({ queryKey: [list[0]], predicate })
+  function failed(failures: RowFailure<T>[]): string {
+    if (!nameOf) return messages.notDeleted(failures[0]?.reason ?? '')
+    const named = failures.map(({ row, reason }) => ({ name: nameOf(row), reason }))
+    return messages.someNotDeleted(rows.length, named)
+  }
   async function commit(isLeaving: boolean): Promise<void> {
     if (!pending.delete(key)) return
     close()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { Row } from '../../store/row.ts'
+import { countRows, type Row } from '../../store/row.ts'
 
 export type AppealStatus = 'granted' | 'open' | 'upheld' | 'rejected'
 const APPEAL = ['id', 'address', 'reason', 'own', 'status', 'createdAt', 'decidedAt'] as const
@@ -90,11 +90,7 @@ export async function listAppeals(
 }
 
 export async function countAppeals(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom('abuseAppeal')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'abuseAppeal', {})
 }
 
 /** Decides an appeal; undefined when it is not open. */

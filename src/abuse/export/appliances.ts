@@ -1,5 +1,5 @@
 import type { Entry, Format, ListFacts } from './entry.ts'
-import { comment, isIPv6, LIFETIME_HOURS, lines, pieces } from './list-lines.ts'
+import { comment, isIPv6, jsonItems, LIFETIME_HOURS, lines } from './list-lines.ts'
 
 /** Cloudflare’s lists have a limit of items per account. */
 const MAX_CLOUDFLARE_ITEMS = 10_000
@@ -47,15 +47,10 @@ export const APPLIANCE_FORMATS = {
     contentType: 'application/json; charset=utf-8',
     *render(_list, entries) {
       yield '['
-      let separator = ''
-      for (const piece of pieces(worst(entries))) {
-        const items = piece.map(({ address, services }) => ({
-          ip: address,
-          comment: services.join(' '),
-        }))
-        yield separator + JSON.stringify(items).slice(1, -1)
-        separator = ','
-      }
+      yield* jsonItems(worst(entries), ({ address, services }) => ({
+        ip: address,
+        comment: services.join(' '),
+      }))
       yield ']\n'
     },
   },

@@ -1,7 +1,7 @@
 import type { Entry, Format, ListFacts } from './entry.ts'
 import { HOUR_MS, HOUR_SECONDS } from '../../time.ts'
 import { APPLIANCE_FORMATS } from './appliances.ts'
-import { comment, hourOf, isIPv6, LIFETIME_HOURS, lines, pieces } from './list-lines.ts'
+import { comment, hourOf, isIPv6, jsonItems, LIFETIME_HOURS, lines, pieces } from './list-lines.ts'
 
 /** ipset cannot swap sets that were created with different sizes, so these never change. */
 const IPSET_OPTIONS = `hashsize 16384 maxelem 4194304 timeout ${LIFETIME_HOURS * HOUR_SECONDS}`
@@ -13,7 +13,10 @@ const byFamily = (entries: Entry[]) => [
   { family: 6 as const, those: entries.filter(isIPv6) },
 ]
 
-/** Formats whose files are made with each version. To add one, copy `nginx`. */
+/**
+ * Formats whose files are made with each version. To add one, copy `nginx`, or `haproxy` of
+ * `appliances.ts` for one that few ask for.
+ */
 const STORED_FORMATS = {
   plain: {
     contentType: 'text/plain; charset=utf-8',
@@ -24,11 +27,7 @@ const STORED_FORMATS = {
     *render({ version, generatedAt }, entries) {
       const facts = { generatedAt: generatedAt.toISOString(), version, count: entries.length }
       yield `{"success":true,"data":${JSON.stringify(facts).slice(0, -1)},"ips":[`
-      let separator = ''
-      for (const piece of pieces(entries)) {
-        yield separator + piece.map((entry) => JSON.stringify(jsonOf(entry))).join(',')
-        separator = ','
-      }
+      yield* jsonItems(entries, jsonOf)
       yield ']}}\n'
     },
   },

@@ -21,6 +21,18 @@ export function* lines<T>(entries: readonly T[], line: (entry: T) => string): Ge
   for (const piece of pieces(entries)) yield piece.map((entry) => `${line(entry)}\n`).join('')
 }
 
+/** The items of a JSON array, without its brackets. */
+export function* jsonItems<T>(
+  entries: readonly T[],
+  itemOf: (entry: T) => unknown,
+): Generator<string> {
+  let separator = ''
+  for (const piece of pieces(entries)) {
+    yield separator + piece.map((entry) => JSON.stringify(itemOf(entry))).join(',')
+    separator = ','
+  }
+}
+
 export function comment({ version, generatedAt }: ListFacts, usage: string): string {
   return `# Portreeve list ${version}, ${generatedAt.toISOString()}\n# ${usage}\n`
 }

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
@@ -6,7 +6,7 @@ import type { DB } from '../../store/tables.ts'
 import type { AttackerNetwork } from '../reputation/attacker-network.ts'
 import type { Refutation } from '../reputation/reputation.sql.ts'
 import { restored, upsertAddresses, type AddressRow } from '../attack-list.sql.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 
 /** Kysely for writes, and connections that look up by index and keep prepared statements. */
@@ -82,18 +82,7 @@ function withDates(row: FoundRow['addresses'][number]) {
   }
 }
 
-export type AttackReportRow = {
-  address: string
-  service: string
-  port: number | null
-  count: number
-  network: string
-  origin: string
-  strong: boolean
-  counted: boolean
-  early: boolean
-  tokenId: string | null
-}
+export type AttackReportRow = Omit<Selectable<DB['abuseReport']>, 'at'>
 
 /** The changes of a group of reports. */
 export type Changes = {
@@ -260,7 +249,7 @@ export async function createPartitions(db: Transaction<DB>, days: string[]): Pro
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.reportPartitions})`.execute(db)
   for (const day of missing) {
     const name = `abuse_report_${day.replaceAll('-', '')}`
-    const next = new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
+    const next = isoDay(Date.parse(day) + DAY_MS)
     const [from, to] = [`${day} 00:00:00+00`, `${next} 00:00:00+00`]
     if (await hasTable(db, name)) continue
     await sql`create table ${sql.id(name)} partition of abuse_report

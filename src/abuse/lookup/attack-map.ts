@@ -1,6 +1,6 @@
-import { Fault } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { countAttackersBySystem, type SystemCountRow } from '../attack-list.sql.ts'
 
 export type AttackMap = Awaited<ReturnType<typeof readMap>>
@@ -37,11 +37,11 @@ export function createAttackMap(db: Db, clock: () => number) {
 
 /** @throws Fault `invalid_request` for a day of which nothing is stored */
 function rangeOf(day: string | undefined, now: number): { from: string; to: string } {
-  const dayBefore = (days: number) => new Date(now - days * DAY_MS).toISOString().slice(0, 10)
+  const dayBefore = (days: number) => isoDay(now - days * DAY_MS)
   if (day === undefined) return { from: dayBefore(MAP_DAYS - 1), to: dayBefore(0) }
   if (day <= dayBefore(0) && day > dayBefore(MAP_RETENTION_DAYS)) return { from: day, to: day }
   const message = `must be one of the last ${MAP_RETENTION_DAYS} days`
-  throw new Fault('invalid_request', `day ${message}.`, { details: [{ path: 'day', message }] })
+  throw invalidField('day', message)
 }
 
 async function readMap(db: Db, range: { from: string; to: string }) {

@@ -6,7 +6,7 @@ import {
   sumReports,
   sumReportsPerDay,
 } from '../attack-list.sql.ts'
-import { DAY_MS, HOUR_MS } from '../../time.ts'
+import { DAY_MS, HOUR_MS, startOfDay } from '../../time.ts'
 
 export type AbuseStats = Awaited<ReturnType<typeof readStats>>
 
@@ -33,7 +33,7 @@ async function readStats(db: Db, now: number) {
   const [services, states, perDay, reporters7d] = await Promise.all([
     sumReports(db, { day: hoursBack(24), week: hoursBack(7 * 24) }),
     countStates(db),
-    sumReportsPerDay(db, new Date(Math.floor(now / DAY_MS) * DAY_MS - (DAYS_SHOWN - 1) * DAY_MS)),
+    sumReportsPerDay(db, new Date(startOfDay(now) - (DAYS_SHOWN - 1) * DAY_MS)),
     countNetworksSince(db, new Date(now - 7 * DAY_MS)),
   ])
   const sum = (keyOf: (row: (typeof services)[number]) => number) =>

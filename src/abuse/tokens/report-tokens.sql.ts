@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 
@@ -107,13 +108,7 @@ export async function listBouncerKeys(db: Db, workspaceId: string): Promise<Boun
 }
 
 export async function countTokens(db: Db, use: TokenUse, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('abuseToken')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .where('canReport', '=', use === 'report')
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'abuseToken', { workspaceId, canReport: use === 'report' })
 }
 
 export async function deleteToken(

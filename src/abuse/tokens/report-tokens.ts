@@ -16,7 +16,7 @@ import {
   type TokenRow,
   type TokenUse,
 } from './report-tokens.sql.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 
 /** 32 letters and digits: 190 random bits. */
 export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'
@@ -118,6 +118,6 @@ export async function readMetrics(db: Db, token: string, now: number) {
   }
 }
 
-const dayAWeekBefore = (now: number) => new Date(now - WEEK_MS).toISOString().slice(0, 10)
+const dayAWeekBefore = (now: number) => isoDay(now - WEEK_MS)
 
 const sum = (those: { count: number }[]) => those.reduce((all, { count }) => all + count, 0)

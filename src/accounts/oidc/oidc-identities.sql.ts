@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { hasRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** The account that an identity belongs to. An identity is the issuer and its subject. */
@@ -34,13 +35,7 @@ export async function insertIdentity(
 }
 
 export async function hasIdentity(db: Db, accountId: string, provider: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('credential')
-    .select('id')
-    .where('accountId', '=', accountId)
-    .where('provider', '=', provider)
-    .executeTakeFirst()
-  return row !== undefined
+  return hasRow(db, 'credential', { accountId, provider })
 }
 
 export async function deleteIdentity(

@@ -1,20 +1,23 @@
 import { sql, type InsertObject } from 'kysely'
 import type { Scope } from '../../http/access.ts'
 import type { Db } from '../../store/database.ts'
+import type { Row } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AccountRow } from '../accounts.sql.ts'
 import type { Membership } from '../workspaces/workspaces.sql.ts'
 
-export type TokenRow = {
-  id: string
-  label: string
-  lastFour: string
-  scopes: Scope[] | null
-  createdAt: Date
+const TOKEN = [
+  'apiToken.id',
+  'apiToken.label',
+  'apiToken.lastFour',
+  'apiToken.scopes',
+  'apiToken.createdAt',
   /** Null for a token that does not expire. */
-  expiresAt: Date | null
-  lastUsedAt: Date | null
-}
+  'apiToken.expiresAt',
+  'apiToken.lastUsedAt',
+] as const
+
+export type TokenRow = Row<'apiToken', typeof TOKEN, { scopes: Scope[] | null }>
 
 /** A token with the account that created it. */
 export type ListedToken = TokenRow & {
@@ -27,16 +30,6 @@ export type DeletedToken = {
   label: string
   lastFour: string
 }
-
-const TOKEN = [
-  'apiToken.id',
-  'apiToken.label',
-  'apiToken.lastFour',
-  'apiToken.scopes',
-  'apiToken.createdAt',
-  'apiToken.expiresAt',
-  'apiToken.lastUsedAt',
-] as const
 
 export async function insertToken(db: Db, token: InsertObject<DB, 'apiToken'>): Promise<TokenRow> {
   const row = await db

@@ -1,16 +1,11 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { hasRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** Whether the account has an authenticator app that was confirmed with a code. */
 export async function hasAuthenticator(db: Db, accountId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('twoFactor')
-    .select('id')
-    .where('accountId', '=', accountId)
-    .where('verified', '=', true)
-    .executeTakeFirst()
-  return row !== undefined
+  return hasRow(db, 'twoFactor', { accountId, verified: true })
 }
 
 /**

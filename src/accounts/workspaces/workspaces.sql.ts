@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../../config.ts'
 import type { Role } from '../../http/access.ts'
 import type { Db } from '../../store/database.ts'
+import { countRows, findRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** An account’s place in a workspace, as requests need it. */
@@ -177,11 +178,7 @@ export async function findWorkspaceOf(
 }
 
 export async function findWorkspaceName(db: Db, id: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('workspace')
-    .select('name')
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findRow(db, 'workspace', ['name'], { id })
   return row?.name
 }
 
@@ -238,13 +235,7 @@ export async function lockMemberAccounts(
 
 /** Counts the workspaces that an account owns, with deleted ones that still exist. */
 export async function countOwned(db: Db, accountId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('membership')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
-    .where('role', '=', 'owner')
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'membership', { accountId, role: 'owner' })
 }
 
 /** Counts the deleted workspaces, which still exist, that an account answers for. */
@@ -325,9 +316,5 @@ function toInstalled({ ownerId, ownerEmail, ...row }: InstalledColumns): Install
 }
 
 export async function countWorkspaces(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom('workspace')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'workspace', {})
 }

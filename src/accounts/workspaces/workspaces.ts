@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../../config.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { isAtLeast, type Role } from '../../http/access.ts'
 import { releaseHeldJobs } from '../../jobs/held-jobs.ts'
 import { notifyDeletionChange } from '../../store/deleted-workspaces.ts'
@@ -225,9 +225,7 @@ export async function requireRole(
 function requireWorkspaceName(name: string): void {
   if (name.trim() !== '' && isShownName(name, NAME_LENGTH)) return
   const message = `must have 1 to ${NAME_LENGTH} characters and no control or other invisible characters`
-  throw new Fault('invalid_request', `The name ${message}.`, {
-    details: [{ path: 'name', message }],
-  })
+  throw invalidField('name', message, 'The name')
 }
 
 export const workspaceNotFound = () => new Fault('not_found', 'Workspace not found.')

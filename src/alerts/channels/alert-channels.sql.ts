@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows, findRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import { CHANNEL_DELETED } from '../messages.ts'
 import { CHANNEL, type ChannelRow, type ChannelSettings, type PreparedChannel } from './channel.ts'
@@ -84,12 +85,7 @@ async function hasAddress(db: Db, workspaceId: string, address: string): Promise
 }
 
 export async function countChannels(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('alertChannel')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'alertChannel', { workspaceId })
 }
 
 /** Lists the channels of a workspace, oldest first. */
@@ -127,13 +123,7 @@ export async function findChannel(
   workspaceId: string,
   id: string,
 ): Promise<ChannelRow | undefined> {
-  const row = await db
-    .selectFrom('alertChannel')
-    .select(CHANNEL)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as ChannelRow | undefined
+  return findRow(db, 'alertChannel', CHANNEL, { workspaceId, id })
 }
 
 /**

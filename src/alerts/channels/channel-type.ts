@@ -70,7 +70,7 @@ export type ChannelManual = {
 
 /**
  * One way to send alerts. Types with encrypted settings are made by `defineChannel`; all are listed
- * in `channels/registry.ts`.
+ * in `channel-types.ts`.
  */
 export type ChannelType = {
   id: string

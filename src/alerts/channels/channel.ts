@@ -1,58 +1,24 @@
+import type { Row } from '../../store/row.ts'
 import type { QuietHours } from '../quiet-hours.ts'
 import type { Severity } from '../severity.ts'
 
-export type ChannelRow = {
-  id: string
-  workspaceId: string
-  /** ID of a channel type. */
-  type: string
-  /** An address; for types with encrypted settings a hash of them, of a webhook with its server. */
-  target: string
-  settingsEncrypted: string | null
-  /** What may be shown of the settings; null for types without encrypted ones. */
-  settingsShown: Record<string, string> | null
-  label: string
-  kinds: string[] | null
-  /** Alerts that are less urgent are not sent; null for all. */
-  minSeverity: Severity | null
-  /** Whether critical alerts are sent during quiet hours. */
-  criticalAnytime: boolean
-  quietHours: QuietHours | null
-  /** Whether messages contain links with which anyone can act on an incident. */
-  actionLinks: boolean
-  secret: string | null
-  confirmedAt: Date | null
-  enabled: boolean
-  disabledReason: string | null
-  failingSince: Date | null
-  lastError: string | null
-  deadAt: Date | null
-  lastSentAt: Date | null
-  createdAt: Date
-}
-
-/** What distinguishes a channel from others of its workspace, and what is kept of its settings. */
-export type PreparedChannel = {
-  target: string
-  secret: string | null
-  settingsEncrypted: string | null
-  settingsShown: Record<string, string> | null
-}
-
-/** Columns of a `ChannelRow`. */
 export const CHANNEL = [
   'id',
   'workspaceId',
+  /** ID of a channel type. */
   'type',
+  /** An address; for types with encrypted settings a hash of them, of a webhook with its server. */
   'target',
   'settingsEncrypted',
   'settingsShown',
   'minSeverity',
+  /** Whether critical alerts are sent during quiet hours. */
   'criticalAnytime',
   'deadAt',
   'label',
   'kinds',
   'quietHours',
+  /** Whether messages contain links with which anyone can act on an incident. */
   'actionLinks',
   'secret',
   'confirmedAt',
@@ -63,6 +29,26 @@ export const CHANNEL = [
   'lastSentAt',
   'createdAt',
 ] as const
+
+export type ChannelRow = Row<
+  'alertChannel',
+  typeof CHANNEL,
+  {
+    /** What may be shown of the settings; null for types without encrypted ones. */
+    settingsShown: Record<string, string> | null
+    /** Alerts that are less urgent are not sent; null for all. */
+    minSeverity: Severity | null
+    quietHours: QuietHours | null
+  }
+>
+
+/** What distinguishes a channel from others of its workspace, and what is kept of its settings. */
+export type PreparedChannel = {
+  target: string
+  secret: string | null
+  settingsEncrypted: string | null
+  settingsShown: Record<string, string> | null
+}
 
 export type ChannelSettings = Partial<
   Pick<

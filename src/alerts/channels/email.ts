@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { sendMail, type Relay } from '../../net/smtp.ts'
 import { INTERACTIVE_MAIL_DEADLINE_MS, MAIL_DEADLINE_MS, RETRY_DELAYS_MS } from '../limits.ts'
@@ -106,9 +106,7 @@ function parseAddress(text: string): string {
   const host = local && parseHost(domain, 'address')
   if (!host || host.kind !== 'name' || !host.name.includes('.')) {
     const message = 'is not an email address'
-    throw new Fault('invalid_request', `The address ${message}.`, {
-      details: [{ path: 'address', message }],
-    })
+    throw invalidField('address', message, 'The address')
   }
   return `${local}@${host.name}`
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import type { PrivateTargets } from '../../setting-values.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { post } from '../../net/http/post.ts'
@@ -146,7 +146,5 @@ function readUrl(text: string, allowPrivate: PrivateTargets): string {
 }
 
 function invalidUrl(message: string): Fault {
-  return new Fault('invalid_request', `The url ${message}.`, {
-    details: [{ path: 'url', message }],
-  })
+  return invalidField('url', message, 'The url')
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { findRow } from '../../store/row.ts'
 import type { ChannelRow } from '../channels/channel.ts'
 import type { ClaimedMessage } from './claimed-messages.sql.ts'
 import { OUTBOX } from './due-messages.sql.ts'
@@ -10,12 +11,7 @@ export async function findRef(
   channelId: string,
   incidentId: string,
 ): Promise<string | null> {
-  const row = await db
-    .selectFrom('alertIncidentRef')
-    .select('ref')
-    .where('channelId', '=', channelId)
-    .where('incidentId', '=', incidentId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'alertIncidentRef', ['ref'], { channelId, incidentId })
   return row?.ref ?? null
 }
 

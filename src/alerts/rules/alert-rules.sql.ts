@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows, findRow } from '../../store/row.ts'
 import type { RuleRow, RuleSettings } from './rule.ts'
 
 const RULE = [
@@ -34,13 +35,7 @@ export async function findRuleById(
   workspaceId: string,
   id: string,
 ): Promise<RuleRow | undefined> {
-  const row = await db
-    .selectFrom('alertRule')
-    .select(RULE)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as RuleRow | undefined
+  return findRow(db, 'alertRule', RULE, { workspaceId, id })
 }
 
 /** Counts the rules of a workspace, and serialises changes of their number and order. */
@@ -51,12 +46,7 @@ export async function lockAndCountRules(db: Db, workspaceId: string): Promise<nu
     .where('id', '=', workspaceId)
     .forNoKeyUpdate()
     .execute()
-  const { count } = await db
-    .selectFrom('alertRule')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'alertRule', { workspaceId })
 }
 
 /** Inserts a rule after all others. */

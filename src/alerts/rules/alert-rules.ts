@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
@@ -145,7 +145,5 @@ export async function validateSettings(
 }
 
 function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `The field ${path} ${message}.`, {
-    details: [{ path, message }],
-  })
+  return invalidField(path, message, `The field ${path}`)
 }

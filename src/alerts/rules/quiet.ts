@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '../../time.ts'
+import { DAY_MS, MINUTE_MS, startOfDay } from '../../time.ts'
 import { WEEKDAYS, type RuleQuietHours } from './rule.ts'
 
 /** A date and time of day without a time zone, as milliseconds as if it were UTC. */
@@ -23,7 +23,7 @@ export function ruleQuietEnd(hours: RuleQuietHours, now: Date): Date | null {
 
 function endOfPeriod(hours: RuleQuietHours, now: Date): Date | null {
   const { days, from, to, timeZone } = hours
-  const today = dayOf(wallClockAt(now, timeZone))
+  const today = startOfDay(wallClockAt(now, timeZone))
   const length = to > from ? 0 : DAY_MS
   // The hours that began yesterday may last until today.
   for (const day of [today - DAY_MS, today]) {
@@ -71,8 +71,6 @@ function wallClockAt(at: Date, timeZone: string): WallClock {
   const { year, month, day, hour, minute } = parts
   return Date.UTC(year, month - 1, day, hour, minute) + (at.getTime() % MINUTE_MS)
 }
-
-const dayOf = (wall: WallClock): WallClock => Math.floor(wall / DAY_MS) * DAY_MS
 
 /** 1 January 1970 was a Thursday. */
 const weekdayOf = (day: WallClock) =>

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows } from '../../store/row.ts'
 
 /** Alerts that are recorded and not sent. */
 export type MuteRow = {
@@ -120,10 +121,5 @@ function mutesOf(db: Db, workspaceId: string) {
 }
 
 export async function deleteMute(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('alertMute')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'alertMute', { workspaceId, id })
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../store/database.ts'
 import type { RequestReadiness } from '../steps/state-machine.ts'
 import { countOthersOpen, type StepRow } from '../steps/delisting-steps.sql.ts'
 import { cooldownMs, addMs, USER_PAUSE_MS } from '../steps/timing.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { countMails, findLastRequest } from './delisting-requests.sql.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function findDelay(
   const before = await findLastRequest(db, ip, zone)
   const until = before && addMs(before, cooldownMs(step))
   if (until && until > now) {
-    const why = `Removal of ${ip} from ${name} was requested on ${dayOf(before)}. The next request is possible on ${dayOf(until)}.`
+    const why = `Removal of ${ip} from ${name} was requested on ${isoDay(before)}. The next request is possible on ${isoDay(until)}.`
     return { until, why }
   }
   if (plan.email === undefined) return null
@@ -37,8 +37,4 @@ export async function findDelay(
     until: addMs(now, USER_PAUSE_MS),
     why: `The daily limit of emails to ${plan.email} is reached. Portreeve sends this one later.`,
   }
-}
-
-function dayOf(date: Date): string {
-  return date.toISOString().slice(0, 10)
 }

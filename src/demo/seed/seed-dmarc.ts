@@ -3,7 +3,7 @@ import { ingest } from '../../dmarc/intake/ingest.ts'
 import { lookUpNames } from '../../dmarc/names/look-up-names.ts'
 import { ADDRESSES } from '../recording.ts'
 import { daysAgo, type Seed } from './seed-context.ts'
-import { DAY_SECONDS, MINUTE_MS } from '../../time.ts'
+import { DAY_SECONDS, MINUTE_MS, isoDay } from '../../time.ts'
 
 /** Messages of one source in one report. */
 type Row = {
@@ -114,7 +114,7 @@ function record(row: Row, domain: string, policy: string): string {
 }
 
 function tlsReport(day: number): [string, string] {
-  const date = daysAgo(day).toISOString().slice(0, 10)
+  const date = isoDay(daysAgo(day))
   const failed = day === 6 ? 3 : 0
   const policy = {
     policy: {

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { canonical, parseHost } from '../../net/address.ts'
 import { dataOf, type DnsAnswer } from '../../net/dns.ts'
 import { decodeTxt } from '../../protocols/dns-queries.ts'
@@ -76,9 +76,7 @@ async function checkDns(
 
 function needsName(address: string): Fault {
   const message = 'is an IP address; enter a domain name'
-  return new Fault('invalid_request', `${address} ${message}.`, {
-    details: [{ path: 'domain', message }],
-  })
+  return invalidField('domain', message, address)
 }
 
 function requireAnswer(name: string, answers: DnsAnswers): void {

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { dataOf, endpointName, type Resolver } from '../../net/dns.ts'
 import type { Blocklists } from '../../protocols/dnsbl/blocklists.ts'
 import { checkResolverHealth } from '../blacklist.ts'
@@ -61,7 +61,7 @@ export async function checkDate(resolver: Resolver): Promise<Finding[]> {
   const days = (Date.now() - Date.parse(published)) / DAY_MS
   if (days > -1 && days < ROOT_ZONE_DAYS + 1)
     return [good('clock', 'The date agrees with that of the DNS root zone.')]
-  const today = new Date().toISOString().slice(0, 10)
+  const today = isoDay(Date.now())
   const what = `The clock shows ${today}, but the DNS root zone is of ${published}.`
   return [bad('clock', `${what} Turn on NTP, for example with “timedatectl set-ntp true”.`)]
 }

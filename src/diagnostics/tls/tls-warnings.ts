@@ -2,7 +2,7 @@ import type { CertificateFacts } from '../../net/tls/certificate.ts'
 import type { TlsFacts } from '../../net/tls/probe-tls.ts'
 import { MAX_NAMES_SHOWN, nameOf, trustReasons, WEAK_REASONS } from '../../net/tls/trust-reasons.ts'
 import { endOf } from '../../net/tls/trusted-path.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 
 /** Days before the end at which a certificate that renews itself should have done so. */
 const RENEWAL_DAYS = 30
@@ -30,8 +30,6 @@ export function tlsWarnings(host: string, facts: TlsFacts): string[] {
   ]
 }
 
-const day = (date: Date) => date.toISOString().slice(0, 10)
-
 /** What is invalid now; else what ends first, if soon. */
 function timeWarnings({ path }: TlsFacts): string[] {
   const invalid = path.flatMap((link) => validityProblem(link, roleIn(path, link)))
@@ -39,9 +37,9 @@ function timeWarnings({ path }: TlsFacts): string[] {
 }
 
 function validityProblem({ validFrom, validTo }: CertificateFacts, { what, fix }: Role): string[] {
-  if (validTo.getTime() < Date.now()) return [`${what} expired on ${day(validTo)}. ${fix}`]
+  if (validTo.getTime() < Date.now()) return [`${what} expired on ${isoDay(validTo)}. ${fix}`]
   if (validFrom.getTime() > Date.now())
-    return [`${what} is not valid before ${day(validFrom)}. Check the clock of its issuer.`]
+    return [`${what} is not valid before ${isoDay(validFrom)}. Check the clock of its issuer.`]
   return []
 }
 
@@ -56,7 +54,9 @@ function expiryWarnings(path: TlsFacts['path']): string[] {
     days < URGENT_RENEWAL_DAYS
       ? 'Renew it now.'
       : 'Automatic renewal should have replaced it by now.'
-  return [`${what} expires in ${left}, on ${day(first.validTo)}. ${first === leaf ? renewal : fix}`]
+  return [
+    `${what} expires in ${left}, on ${isoDay(first.validTo)}. ${first === leaf ? renewal : fix}`,
+  ]
 }
 
 type Role = { what: string; fix: string }

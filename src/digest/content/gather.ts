@@ -29,7 +29,7 @@ import {
 import type { Bounded, Period } from '../../store/bounded.ts'
 import { isDatabaseTimeout, withStatementTimeout, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { listFailingEndpoints, listSilentEndpoints } from '../../webhooks/webhooks-digest.sql.ts'
 import {
   COMPARED_DAYS,
@@ -190,8 +190,7 @@ async function readSources(
  * reports arrive tomorrow.
  */
 function comparedDays(now: Date): ComparedDays {
-  const dayBefore = (days: number) =>
-    new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
+  const dayBefore = (days: number) => isoDay(now.getTime() - days * DAY_MS)
   return {
     now: { from: dayBefore(COMPARED_DAYS), to: dayBefore(1) },
     before: { from: dayBefore(2 * COMPARED_DAYS), to: dayBefore(COMPARED_DAYS + 1) },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, lockAndCountRows, type Row } from '../../store/row.ts'
 
 export type VerifiedBy = 'txt' | 'rua'
 
@@ -58,13 +58,7 @@ export async function insertDomains(
  * stays true.
  */
 export async function countDomains(db: Db, workspaceId: string): Promise<number> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
-  const { count } = await db
-    .selectFrom('dmarcDomain')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return lockAndCountRows(db, 'dmarcDomain', workspaceId)
 }
 
 /** Oldest first. */
@@ -136,12 +130,7 @@ export async function updateLabels(
 
 /** Deletes a domain with its reports and statistics. */
 export async function deleteDomain(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('dmarcDomain')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'dmarcDomain', { workspaceId, id })
 }
 
 /** Records that the proof was found. An earlier verification date is kept. */

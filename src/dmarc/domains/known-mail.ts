@@ -4,6 +4,7 @@ import { listWorkspaceSelectors } from '../summary/dmarc-summary.sql.ts'
 import { lastDays } from '../summary/range.ts'
 import { summarize } from '../summary/summary.ts'
 import type { DomainRow } from './dmarc-domains.sql.ts'
+import { isoDay } from '../../time.ts'
 
 /** Selectors that a check of the domain tries, the most frequent first. */
 const MAX_CHECKED_SELECTORS = 20
@@ -21,7 +22,7 @@ export function listSelectorsOf(
 /** The next stricter policy, if the reports of the last 30 days show that it is safe; else null. */
 export async function findSafePolicy({ db, findAsn }: Deps, row: DomainRow) {
   if (row.totalReports === 0) return null
-  const today = new Date().toISOString().slice(0, 10)
+  const today = isoDay(Date.now())
   const { readiness } = await summarize(db, row, lastDays(30, today), findAsn)
   return readiness.verdict === 'ready' ? readiness.policy : null
 }

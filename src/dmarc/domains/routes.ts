@@ -9,7 +9,7 @@ import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { listReportedDays, sumRecent } from '../summary/dmarc-summary.sql.ts'
-import { dayOf, lastDays } from '../summary/range.ts'
+import { lastDays } from '../summary/range.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { DmarcDomain, ImportedDomains, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
 import { changeLabels, registerDomain, requireDomain } from './domains.ts'
@@ -21,6 +21,7 @@ import { MAX_DNS_WAIT_MS } from '../limits.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.ts'
 import { deleteDomain, listDomains, type DomainRow } from './dmarc-domains.sql.ts'
 import { challengeOf, verifyDomain } from './verify-domain.ts'
+import { isoDay } from '../../time.ts'
 
 /**
  * `/api/v1/dmarc/domains`: registered domains, the records to publish for them, and their
@@ -179,7 +180,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
 
 async function shownDomains(db: Db, rows: DomainRow[], reportDomain: string) {
   const ids = rows.map(({ id }) => id)
-  const { from } = lastDays(RECENT_DAYS, dayOf(Date.now()))
+  const { from } = lastDays(RECENT_DAYS, isoDay(Date.now()))
   const [rejected, reported, recent] = await Promise.all([
     listRejectedToday(db, ids),
     listReportedDays(db, ids),

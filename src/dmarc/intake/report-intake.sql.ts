@@ -1,5 +1,6 @@
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { findRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/dmarc-domains.sql.ts'
 import { DOMAIN_OF_REASON } from './unknown-domain.ts'
@@ -25,22 +26,9 @@ export type NewDelivery = {
 }
 
 /** `detail` and `records` are JSON texts. */
-export type NewReportRow = {
-  id: string
-  domainId: string
+export type NewReportRow = Omit<Selectable<DB['dmarcReport']>, 'detail' | 'selectorsByDay'> & {
   deliveryId: string
-  key: string
-  orgName: string
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  recordCount: number
-  messages: number
-  aligned: number
-  /** Messages from outside the domain, included in `messages` but not in the statistics. */
-  outside: number
   detail: string
-  receivedAt: Date
 }
 export type NewRecords = {
   reportId: string
@@ -50,21 +38,9 @@ export type NewRecords = {
   sources: (string | null)[]
   passed: string
 }
-export type NewTlsReport = {
-  id: string
-  domainId: string
+export type NewTlsReport = Omit<Selectable<DB['dmarcTlsReport']>, 'policies'> & {
   deliveryId: string
-  key: string
-  organizationName: string
-  contactInfo: string | null
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  successful: number
-  failed: number
   policies: string
-  skippedPolicies: number
-  receivedAt: Date
 }
 export type RejectedItem = {
   id: string
@@ -242,11 +218,7 @@ export async function listRejectedFor(
 }
 
 export async function findContent(db: Db, deliveryId: string): Promise<Buffer | null> {
-  const row = await db
-    .selectFrom('dmarcDelivery')
-    .select('content')
-    .where('id', '=', deliveryId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'dmarcDelivery', ['content'], { id: deliveryId })
   return row?.content ?? null
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ReadPosition } from '../../net/imap/fetch/read-inbox.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, type Row } from '../../store/row.ts'
 
 const MAILBOX = [
   'id',
@@ -74,12 +74,7 @@ export async function listMailboxIds(db: Db): Promise<Pick<MailboxRow, 'id' | 'w
 }
 
 export async function deleteMailbox(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('dmarcMailbox')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'dmarcMailbox', { workspaceId, id })
 }
 
 /** Records that one more message was processed. */

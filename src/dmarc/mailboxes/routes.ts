@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { Type } from 'typebox'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
 import { responses, Done, Success } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
@@ -129,7 +129,7 @@ async function addMailbox(
   const host = parseHost(given.host)
   refuseAddress(host, allowPrivate)
   refuseControls({ user, password: password ?? '' })
-  if (moveTo === folder) throw invalid('moveTo', 'must differ from folder')
+  if (moveTo === folder) throw invalidField('moveTo', 'must differ from folder')
   if ((await listReportMailboxes(db, workspaceId)).length >= MAX_MAILBOXES) {
     throw new Fault(
       'conflict',
@@ -171,12 +171,8 @@ async function release(
 /** A line break in an IMAP argument would let the user inject a command. */
 function refuseControls(fields: Record<string, string>): void {
   for (const [name, value] of Object.entries(fields)) {
-    if (breaksCommand(value)) throw invalid(name, 'must not contain line breaks or NUL')
+    if (breaksCommand(value)) throw invalidField(name, 'must not contain line breaks or NUL')
   }
-}
-
-function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
 function shown({ username, ...row }: MailboxRow) {

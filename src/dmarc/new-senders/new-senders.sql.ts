@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { VolumeRow } from '../senders/sender-marks.sql.ts'
 import { daysAndMonths, GROUP, SUMS, type DayRange } from '../summary/dmarc-summary.sql.ts'
@@ -55,12 +56,7 @@ export async function listNamedSources(
 }
 
 export async function countKnownSenders(db: Db, domainId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('dmarcKnownSender')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('domainId', '=', domainId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'dmarcKnownSender', { domainId })
 }
 
 /** @returns the senders that the domain did not have before */

@@ -1,6 +1,6 @@
 import type { NewAlert } from '../../alerts/raise.ts'
 import type { Db } from '../../store/database.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { MAX_KNOWN_SENDERS, MAX_SUMMARY_DAYS } from '../limits.ts'
 import { describeNewSenders } from '../messages.ts'
 import type { WatchDeps } from '../route-deps.ts'
@@ -65,7 +65,7 @@ async function listSenders(db: Db, domain: CheckedDomain): Promise<Sender[]> {
 }
 
 function lastDays(days: number): DayRange {
-  const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
+  const day = (ago: number) => isoDay(Date.now() - ago * DAY_MS)
   return { from: day(days), to: day(0) }
 }
 

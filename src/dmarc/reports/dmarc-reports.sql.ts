@@ -2,43 +2,31 @@ import { sql } from 'kysely'
 import type { AggregateRecord, AggregateReport } from '../../protocols/reports/aggregate-report.ts'
 import type { TlsReportPolicy } from '../../protocols/reports/tls-report.ts'
 import type { Db } from '../../store/database.ts'
+import { countRows } from '../../store/row.ts'
 import { orderTerm, type Order } from '../../store/order.ts'
 import type { Authentication } from '../../protocols/mail/mail-authentication.ts'
-import type { Via } from '../intake/report-intake.sql.ts'
+import type { NewReportRow, NewTlsReport, Via } from '../intake/report-intake.sql.ts'
 
 export type PageSlice = { limit: number; offset: number }
 
 type Arrival = { via: Via | null; authentication: Authentication | null; receivedAt: Date }
 
-export type ReportRow = Arrival & {
-  id: string
-  orgName: string
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  recordCount: number
-  messages: number
-  aligned: number
-  outside: number
-  detail: Omit<AggregateReport, 'orgName' | 'reportId' | 'dateRange' | 'recordCount'> & {
-    disposition: { none: number; quarantine: number; reject: number }
-  }
-  /** The first part of its records. */
-  records: AggregateRecord[]
-}
+/** Columns that are not shown. */
+type Internal = 'domainId' | 'deliveryId' | 'key'
 
-export type TlsReportRow = Arrival & {
-  id: string
-  organizationName: string
-  contactInfo: string | null
-  reportId: string
-  beginsAt: Date
-  endsAt: Date
-  successful: number
-  failed: number
-  policies: TlsReportPolicy[]
-  skippedPolicies: number
-}
+export type ReportRow = Arrival &
+  Omit<NewReportRow, Internal | 'detail'> & {
+    detail: Omit<AggregateReport, 'orgName' | 'reportId' | 'dateRange' | 'recordCount'> & {
+      disposition: { none: number; quarantine: number; reject: number }
+    }
+    /** The first part of its records. */
+    records: AggregateRecord[]
+  }
+
+export type TlsReportRow = Arrival &
+  Omit<NewTlsReport, Internal | 'policies'> & {
+    policies: TlsReportPolicy[]
+  }
 
 export type RejectedRow = {
   id: string
@@ -180,12 +168,7 @@ export async function listTlsReports(
 }
 
 export async function countTlsReports(db: Db, domainId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('dmarcTlsReport')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('domainId', '=', domainId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'dmarcTlsReport', { domainId })
 }
 
 /** Newest first. */
@@ -203,10 +186,5 @@ export async function listRejected(
 }
 
 export async function countRejected(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('dmarcSetAside')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'dmarcSetAside', { workspaceId })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows, deleteRows } from '../../store/row.ts'
 import {
   daysAndMonths,
   GROUP,
@@ -20,12 +21,7 @@ export async function listMarks(db: Db, domainId: string): Promise<Map<string, S
 }
 
 export async function countMarks(db: Db, domainId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('dmarcSenderMark')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('domainId', '=', domainId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'dmarcSenderMark', { domainId })
 }
 
 /** Sets the mark of a sender. */
@@ -43,11 +39,7 @@ export async function saveMark(
 }
 
 export async function deleteMark(db: Db, domainId: string, sender: string): Promise<void> {
-  await db
-    .deleteFrom('dmarcSenderMark')
-    .where('domainId', '=', domainId)
-    .where('sender', '=', sender)
-    .execute()
+  await deleteRows(db, 'dmarcSenderMark', { domainId, sender })
 }
 
 export type VolumeRow = Pick<

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import { isAligned } from '../../protocols/reports/aggregate-report.ts'
 import { addressOf } from '../../protocols/reports/report-values.ts'
 import type { Db } from '../../store/database.ts'
@@ -25,9 +25,7 @@ export function parseSourceAddress(text: string): string {
   const address = addressOf(text)
   if (address !== null) return address
   const message = 'must be an IPv4 or IPv6 address'
-  throw new Fault('invalid_request', `address ${message}.`, {
-    details: [{ path: 'address', message }],
-  })
+  throw invalidField('address', message)
 }
 
 /** Describes one source: its counts, its identities and the recommended actions. */

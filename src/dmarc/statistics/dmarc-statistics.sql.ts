@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type Selectable, type Transaction } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import { COUNTS, type Counts } from './tally.ts'
 
@@ -9,16 +9,9 @@ export type ReporterDay = Counts & {
   reporter: string
   reports: number
 }
-export type SelectorCount = {
-  domainId: string
-  signer: string
-  selector: string
-  messages: number
-  passed: number
-  lastDay: string
-}
+export type SelectorCount = Selectable<DB['dmarcSelector']>
 /** The same of the reports that begin on a day. */
-export type SelectorDay = Omit<SelectorCount, 'lastDay'> & { day: string }
+export type SelectorDay = Selectable<DB['dmarcSelectorDay']>
 export type SourceMonth = Counts & {
   domainId: string
   /** Its first day. */

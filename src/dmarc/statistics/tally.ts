@@ -2,7 +2,7 @@ import { isSpfRefusal } from '../../protocols/reports/aggregate-record.ts'
 import { isAligned, type AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { MAX_SPREAD_DAYS } from '../limits.ts'
-import { DAY_MS, HOUR_MS } from '../../time.ts'
+import { DAY_MS, HOUR_MS, isoDay } from '../../time.ts'
 
 /** Messages from one address with equal results. */
 export type Tally = {
@@ -121,7 +121,7 @@ export function reportDays({ begin, end }: { begin: Date; end: Date }): string[]
 }
 
 function dayText(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10)
+  return isoDay(day * DAY_MS)
 }
 
 /** Messages for one of several days: as even as whole numbers go, and together all of them. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { COUNTS, type Counts } from '../statistics/tally.ts'
 import type { SOURCE_GROUPS } from '../shapes.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 
 /** Days as `YYYY-MM-DD`, both inclusive. */
 export type DayRange = { from: string; to: string }
@@ -132,7 +132,7 @@ function monthUntil(domainId: string, month: string, to: string) {
 /** The month in which a range ends, if the range contains all of it until yesterday or later; else null. */
 function currentMonth({ from, to }: DayRange, now = Date.now()): string | null {
   const month = `${to.slice(0, 7)}-01`
-  const yesterday = new Date(now - DAY_MS).toISOString().slice(0, 10)
+  const yesterday = isoDay(now - DAY_MS)
   const isWhole = dayAfter(to) === monthAfter(month)
   return from <= month && to >= yesterday && !isWhole ? month : null
 }
@@ -149,12 +149,12 @@ export function wholeMonths({ from, to }: DayRange): { from: string; before: str
 
 function dayAfter(day: string): string {
   const [year = 0, month = 0, date = 0] = day.split('-').map(Number)
-  return new Date(Date.UTC(year, month - 1, date + 1)).toISOString().slice(0, 10)
+  return isoDay(Date.UTC(year, month - 1, date + 1))
 }
 
 function monthAfter(day: string): string {
   const [year = 0, month = 0] = day.split('-').map(Number)
-  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10)
+  return isoDay(Date.UTC(year, month, 1))
 }
 
 /** The first and last day that the stored reports of a domain cover; null without reports. */

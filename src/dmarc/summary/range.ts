@@ -1,6 +1,6 @@
-import { Fault } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { MAX_SUMMARY_DAYS } from '../limits.ts'
 import type { PERIODS } from './periods.ts'
 import { findReportedDays, type DayRange } from './dmarc-summary.sql.ts'
@@ -26,11 +26,9 @@ export async function findRange(
   if (period === undefined) return parseRange({ from, to }, now)
   if (from !== undefined || to !== undefined) {
     const message = 'cannot be combined with from or to'
-    throw new Fault('invalid_request', `period ${message}.`, {
-      details: [{ path: 'period', message }],
-    })
+    throw invalidField('period', message)
   }
-  const today = dayOf(now.getTime())
+  const today = isoDay(now.getTime())
   if (period !== 'all') return lastDays(parseInt(period, 10), today)
   const reported = await findReportedDays(db, domainId)
   if (!reported) return lastDays(DEFAULT_DAYS, today)
@@ -39,14 +37,14 @@ export async function findRange(
 
 /** The days until a day, inclusive. */
 export function lastDays(days: number, to: string): DayRange {
-  return { from: dayOf(Date.parse(to) - (days - 1) * DAY_MS), to }
+  return { from: isoDay(Date.parse(to) - (days - 1) * DAY_MS), to }
 }
 
 /** As many days before a range; null for one that is too long to have any. */
 export function rangeBefore(range: DayRange): DayRange | null {
   const days = daysIn(range)
   if (days > MAX_SUMMARY_DAYS) return null
-  return lastDays(days, dayOf(Date.parse(range.from) - DAY_MS))
+  return lastDays(days, isoDay(Date.parse(range.from) - DAY_MS))
 }
 
 /**
@@ -59,20 +57,16 @@ export function parseRange(
 ): DayRange {
   const last = to === undefined ? now.getTime() : isDay(to) ? Date.parse(to) : Date.parse(to) - 1
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from)
-  const range = { from: dayOf(first), to: dayOf(last) }
+  const range = { from: isoDay(first), to: isoDay(last) }
   const days = daysIn(range)
   if (days >= 1 && days <= MAX_SUMMARY_DAYS) return range
   const message =
     days < 1 ? 'must not be after to' : `must not be more than ${MAX_SUMMARY_DAYS} days before to`
-  throw new Fault('invalid_request', `from ${message}.`, { details: [{ path: 'from', message }] })
+  throw invalidField('from', message)
 }
 
 function isDay(text: string): boolean {
   return text.length === 'YYYY-MM-DD'.length
-}
-
-export function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
 }
 
 /** Days of a range, including both ends. */

@@ -20,8 +20,8 @@ import {
   type DayRange,
   type SourceRow,
 } from './dmarc-summary.sql.ts'
-import { dayOf, daysIn, lastDays, rangeBefore } from './range.ts'
-import { DAY_MS } from '../../time.ts'
+import { daysIn, lastDays, rangeBefore } from './range.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 
 /** Finds the autonomous system of an address in a local table; null if unknown. */
 export type FindAsn = (address: string) => AutonomousSystem | null
@@ -110,7 +110,7 @@ type ReadinessSums = {
 function readinessOf({ window, days, sources, ...facts }: ReadinessSums) {
   const { messages, aligned } = totalsOf(days)
   const daysWithMail = days.filter((day) => day.messages > 0).length
-  const endsToday = window.to === dayOf(Date.now())
+  const endsToday = window.to === isoDay(Date.now())
   return evaluateReadiness({
     ...facts,
     messages,
@@ -151,7 +151,7 @@ export function fillDays(range: DayRange, rows: DayRow[]) {
   if (daysIn(range) > MAX_SUMMARY_DAYS) return rows.map((row) => ({ day: row.day, ...shown(row) }))
   const byDay = new Map(rows.map((row) => [row.day, row]))
   return Array.from({ length: daysIn(range) }, (_, index) => {
-    const day = dayOf(Date.parse(range.from) + index * DAY_MS)
+    const day = isoDay(Date.parse(range.from) + index * DAY_MS)
     return { day, ...shown(byDay.get(day) ?? zeroCounts()) }
   })
 }

@@ -11,6 +11,7 @@ import { SERVICES, type DomainContext, type Probe, type ServiceName } from '../d
 import { MAX_PROBED_HOSTS } from '../limits.ts'
 import type { LineName, LineState } from '../shapes.ts'
 import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { isoDay } from '../../time.ts'
 
 /**
  * Why a connection gave no certificate. `closed`: it was refused. `no-tls`: a server without usable
@@ -180,7 +181,7 @@ function evaluateFacts(
     obstacle: null,
     state: !isValid ? invalid : warnings.length === 0 ? 'good' : isLate ? 'bad' : 'warning',
     problems: warnings.map((warning) => `${host}: ${warning}`),
-    value: `${leaf.subject['CN'] ?? host}, ${facts.protocol}, until ${validTo.toISOString().slice(0, 10)}`,
+    value: `${leaf.subject['CN'] ?? host}, ${facts.protocol}, until ${isoDay(validTo)}`,
   }
 }
 

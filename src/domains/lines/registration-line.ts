@@ -1,5 +1,5 @@
 import type { Registration } from '../../protocols/registration.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import type { DomainContext } from '../domain-context.ts'
 import type { LineState } from '../shapes.ts'
 import { counted, type Line, type LineResult } from './line.ts'
@@ -71,7 +71,7 @@ function expiryOf(
       state: 'unknown',
       summary: `Not available: the registry does not publish when ${domain} expires.`,
     }
-  const day = expiresAt.toISOString().slice(0, 10)
+  const day = isoDay(expiresAt)
   const days = Math.floor((expiresAt.getTime() - now.getTime()) / DAY_MS)
   if (days < 0)
     return { state: 'bad', summary: `The registration of ${domain} expired on ${day}. Renew it.` }
@@ -82,8 +82,8 @@ function expiryOf(
 
 function describe({ expiresAt, registeredAt }: Registration): string {
   const parts = [
-    ...(registeredAt ? [`registered ${registeredAt.toISOString().slice(0, 10)}`] : []),
-    ...(expiresAt ? [`expires ${expiresAt.toISOString().slice(0, 10)}`] : []),
+    ...(registeredAt ? [`registered ${isoDay(registeredAt)}`] : []),
+    ...(expiresAt ? [`expires ${isoDay(expiresAt)}`] : []),
   ]
   return parts.join(', ') || 'registered'
 }

@@ -5,7 +5,7 @@ import { sumByDay } from '../../dmarc/summary/dmarc-summary.sql.ts'
 import { listEventsOfHosts } from '../../monitoring/history/host-history.sql.ts'
 import { listHostStates, type HostState } from '../../monitoring/hosts.sql.ts'
 import type { DB } from '../../store/tables.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { HISTORY_DAYS, MAX_DOMAIN_EVENTS } from '../limits.ts'
 import type { DomainHistory } from '../shapes.ts'
 import { findWatched, listDomainEvents, type DomainEventRow } from './watched-domains.sql.ts'
@@ -22,7 +22,7 @@ export async function readHistory(
   now = new Date(),
 ): Promise<DomainHistory> {
   const since = new Date(now.getTime() - (HISTORY_DAYS - 1) * DAY_MS)
-  const range = { from: dayOf(since), to: dayOf(now) }
+  const range = { from: isoDay(since), to: isoDay(now) }
   const watched = await findWatched(db, workspaceId, domain)
   const [passRate, hostEvents, recordEvents] = await Promise.all([
     readable.dmarc ? readPassRate(db, workspaceId, domain, range) : [],
@@ -49,10 +49,6 @@ function presentEvent(event: DomainEventRow): DomainHistory['events'][number] {
     after: after.join('\n'),
     detail,
   }
-}
-
-function dayOf(date: Date): string {
-  return date.toISOString().slice(0, 10)
 }
 
 async function readPassRate(

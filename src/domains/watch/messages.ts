@@ -1,7 +1,7 @@
 // Texts of alerts about watched domains.
 import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
 import type { Severity } from '../../alerts/severity.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import { STATE_NAMES } from '../messages.ts'
 import type { DomainReport } from '../shapes.ts'
 import { counted } from '../lines/line.ts'
@@ -90,7 +90,7 @@ export function renewedAlert(
   expiresAt: Date,
   at: Date,
 ): ResolvingAlert {
-  const day = expiresAt.toISOString().slice(0, 10)
+  const day = isoDay(expiresAt)
   return {
     workspaceId,
     kind: 'domain.renewed',
@@ -121,7 +121,7 @@ export function expiryAlert(
   { expiresAt, registrar }: { expiresAt: Date; registrar: string | null },
   { threshold, at }: { threshold: number; at: Date },
 ): NewAlert {
-  const day = expiresAt.toISOString().slice(0, 10)
+  const day = isoDay(expiresAt)
   const days = Math.floor((expiresAt.getTime() - at.getTime()) / DAY_MS)
   const where = registrar === null ? 'at its registrar' : `at its registrar, ${registrar}`
   return {

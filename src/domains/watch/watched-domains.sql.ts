@@ -4,7 +4,7 @@ import { claimDueRows, dueInTurn, type DueRows } from '../../store/due-rows.ts'
 import { CHECK_LEASE_SECONDS } from '../limits.ts'
 import type { DomainReport, LineState, StageState } from '../shapes.ts'
 import type { KnownStates } from './states.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, findRow, lockAndCountRows, lockRow, type Row } from '../../store/row.ts'
 
 /** The last known records of one name and type, and a change that was seen once. */
 type KnownRecord = { values: string[]; suspect: string[] | null }
@@ -86,13 +86,7 @@ export async function listIncomplete(
 
 /** Counts the watched domains of a workspace, which is locked until the transaction ends. */
 export async function countWatched(db: Db, workspaceId: string): Promise<number> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
-  const { count } = await db
-    .selectFrom('watchedDomain')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return lockAndCountRows(db, 'watchedDomain', workspaceId)
 }
 
 /** Columns by which a list is arranged. The stages, most of a row, are read for its page alone. */
@@ -125,13 +119,7 @@ export async function findWatched(
   workspaceId: string,
   domain: string,
 ): Promise<WatchedDomainRow | undefined> {
-  const row = await db
-    .selectFrom('watchedDomain')
-    .select(WATCHED)
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .executeTakeFirst()
-  return row as unknown as WatchedDomainRow | undefined
+  return findRow(db, 'watchedDomain', WATCHED, { workspaceId, domain })
 }
 
 /** @returns false where the workspace does not watch the domain */
@@ -149,12 +137,7 @@ export async function updateLabels(
 }
 
 export async function deleteWatched(db: Db, workspaceId: string, domain: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('watchedDomain')
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'watchedDomain', { workspaceId, domain })
 }
 
 /** Finds a watched domain and locks it until the transaction ends. */
@@ -163,14 +146,7 @@ export async function lockWatched(
   workspaceId: string,
   domain: string,
 ): Promise<WatchedDomainRow | undefined> {
-  const row = await db
-    .selectFrom('watchedDomain')
-    .select(WATCHED)
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .forUpdate()
-    .executeTakeFirst()
-  return row as unknown as WatchedDomainRow | undefined
+  return lockRow(db, 'watchedDomain', WATCHED, { workspaceId, domain })
 }
 
 type SavedCheck = {
@@ -250,12 +226,7 @@ export async function findStoredReport(
   workspaceId: string,
   domain: string,
 ): Promise<DomainReport | null> {
-  const row = await db
-    .selectFrom('watchedDomain')
-    .select('report')
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .executeTakeFirst()
+  const row = await findRow(db, 'watchedDomain', ['report'], { workspaceId, domain })
   return (row?.report ?? null) as DomainReport | null
 }
 

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { AbuseContact } from '../../protocols/abuse-contact.ts'
 import { createOutbox } from '../../jobs/outbox.ts'
 import type { Db } from '../../store/database.ts'
+import { deleteRows, findRow, hasRow } from '../../store/row.ts'
 import { dueInTurn, lockDueRows, type DueRows } from '../../store/due-rows.ts'
 import { findResponsible, workspacesOf } from '../../store/responsible.ts'
 import type { DB } from '../../store/tables.ts'
@@ -15,12 +16,7 @@ type MailMode = 'off' | 'test' | 'on'
 export type MailSettings = { mode: MailMode; contact: string }
 
 export async function findSettings(db: Db, workspaceId: string): Promise<MailSettings | undefined> {
-  const row = await db
-    .selectFrom('abuseMailSettings')
-    .select(['mode', 'contact'])
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
-  return row as MailSettings | undefined
+  return findRow(db, 'abuseMailSettings', ['mode', 'contact'], { workspaceId })
 }
 
 export async function saveSettings(
@@ -287,12 +283,7 @@ export async function findMail(
 // --- opting out ---
 
 export async function hasOptedOut(db: Db, hash: Buffer): Promise<boolean> {
-  const row = await db
-    .selectFrom('abuseMailOptOut')
-    .select('hash')
-    .where('hash', '=', hash)
-    .executeTakeFirst()
-  return row !== undefined
+  return hasRow(db, 'abuseMailOptOut', { hash })
 }
 
 export async function insertOptOut(
@@ -340,9 +331,5 @@ export async function listOptOuts(
 
 /** @returns whether the address had opted out */
 export async function deleteOptOut(db: Db, hash: Buffer): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('abuseMailOptOut')
-    .where('hash', '=', hash)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'abuseMailOptOut', { hash })
 }

@@ -2,6 +2,7 @@
 import type { DeliveryFailure } from '../../protocols/delivery-status.ts'
 import { counted } from './counted.ts'
 import type { MailedReport } from './abuse-mails.sql.ts'
+import { isoDay } from '../../time.ts'
 
 type Facts = {
   day: string
@@ -53,7 +54,7 @@ export const bounced = ({ status, diagnostic }: DeliveryFailure) =>
 
 export const skipped = {
   bounced: (at: Date, days: number) =>
-    `An email to the recipient came back on ${at.toISOString().slice(0, 10)}. It gets none for ${days} days.`,
+    `An email to the recipient came back on ${isoDay(at)}. It gets none for ${days} days.`,
   optedOut: 'The recipient does not want these emails.',
   recipientLimit: (limit: number) =>
     `The recipient got ${limit} emails of this service today already.`,

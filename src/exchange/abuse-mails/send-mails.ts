@@ -7,7 +7,7 @@ import type { Logger } from '../../log.ts'
 import { sendMail, type Relay } from '../../net/smtp.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay, startOfDay } from '../../time.ts'
 import { composeAbuseMail } from './compose-mail.ts'
 import { createReturnPath } from './bounces/return-path.ts'
 import { findBounce } from './bounces/bounces.sql.ts'
@@ -53,9 +53,6 @@ export type AbuseMailDeps = Omit<ContactDeps, 'db'> & {
 
 const REPORTS_PER_PAGE = 200
 
-const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
-const startOfDay = (at: number) => Math.floor(at / DAY_MS) * DAY_MS
-
 /** Prepares the emails about days that are over, and sends those that are due. */
 export async function mailReports(
   deps: AbuseMailDeps,
@@ -81,7 +78,7 @@ async function prepareMails(
   { signal, inWorkspace }: { signal: AbortSignal; inWorkspace: InWorkspace },
 ): Promise<void> {
   const now = clock()
-  const days = { before: dayOf(now), after: dayOf(now - REPORT_LIFETIME_MS) }
+  const days = { before: isoDay(now), after: isoDay(now - REPORT_LIFETIME_MS) }
   const except: string[] = []
   while (!signal.aborted && except.length < MAX_FAILED_LOOKUPS) {
     const page = await listUnassigned(db, { ...days, except, limit: REPORTS_PER_PAGE })

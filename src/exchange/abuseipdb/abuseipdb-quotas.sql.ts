@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import { DAY_MS } from '../../time.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 import type { Counter } from './quota-counter.ts'
 
 export type ReportedAddress = {
@@ -36,7 +36,7 @@ export async function addToQuotas(
     index,
     tokenId,
     endpoint,
-    day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    day: isoDay(day * DAY_MS),
     count,
   }))
   const { rows: totals } = await sql<{ index: number; requests: number }>`

@@ -3,6 +3,7 @@ import { pieces } from '../../abuse/export/list-lines.ts'
 import type { Indicator } from './indicators.ts'
 import { TLP_WHITE, type Publisher } from './stix.ts'
 import { uuidOf } from './indicator-uuid.ts'
+import { isoDay } from '../../time.ts'
 
 /** The indicators of one day, as an event of a MISP feed. */
 export type MispEvent = { uuid: string; day: string; timestamp: number; indicators: Indicator[] }
@@ -11,7 +12,7 @@ export type MispEvent = { uuid: string; day: string; timestamp: number; indicato
 export function eventsOf({ scope }: Publisher, indicators: Indicator[]): MispEvent[] {
   const days = Map.groupBy(
     indicators.filter(({ isRevoked }) => !isRevoked),
-    ({ issuedAt }) => issuedAt.toISOString().slice(0, 10),
+    ({ issuedAt }) => isoDay(issuedAt),
   )
   return [...days]
     .map(([day, those]) => ({

@@ -6,7 +6,7 @@ import type { DB } from '../../store/tables.ts'
 import type { QueuedReport } from '../report-queue.ts'
 import { LEASE_SECONDS, MAX_WAITING } from './limits.ts'
 import type { OutgoingReport, RelayServiceId } from './services/relay-service.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, type Row } from '../../store/row.ts'
 
 const RELAY = [
   'id',
@@ -63,12 +63,7 @@ export async function deleteRelay(
   workspaceId: string,
   service: RelayServiceId,
 ): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('relay')
-    .where('workspaceId', '=', workspaceId)
-    .where('service', '=', service)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'relay', { workspaceId, service })
 }
 
 // --- the queue ---

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { decrypt, encrypt } from '../../store/encryption.ts'
 import type { EncryptedColumn } from '../../store/key-rotation.ts'
@@ -47,7 +47,7 @@ export async function changeRelay(
     const id = known?.id ?? newUuid()
     const account = requireAccount(service, change.account ?? known?.account ?? '')
     const key = change.key === undefined ? undefined : requireKey(service, change.key)
-    if (!known && key === undefined) throw invalid('key', 'is required')
+    if (!known && key === undefined) throw invalidField('key', 'is required')
     const secret = key === undefined ? known : sealKey(key, secretKey, id)
     if (!secret) return
     const { sealed, lastFour } = secret
@@ -122,18 +122,14 @@ function sealKey(key: string, secretKey: string, id: string) {
 function requireAccount(service: RelayServiceId, account: string): string {
   const { accountPattern, accountLabel } = relayServiceOf(service)
   if (!accountPattern) return ''
-  if (!accountPattern.test(account)) throw invalid('account', `is not valid: ${accountLabel}`)
+  if (!accountPattern.test(account)) throw invalidField('account', `is not valid: ${accountLabel}`)
   return account
 }
 
 function requireKey(service: RelayServiceId, key: string): string {
   const { keyPattern, keyLabel } = relayServiceOf(service)
-  if (!keyPattern.test(key)) throw invalid('key', `is not valid: ${keyLabel}`)
+  if (!keyPattern.test(key)) throw invalidField('key', `is not valid: ${keyLabel}`)
   return key
-}
-
-function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
 function notFound(service: RelayServiceId): Fault {

@@ -5,7 +5,7 @@ import { failureOf } from '../../jobs/outbox.ts'
 import type { Logger } from '../../log.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
-import { DAY_MS, SECOND_MS } from '../../time.ts'
+import { DAY_MS, SECOND_MS, startOfDay } from '../../time.ts'
 import {
   CONCURRENCY,
   MAX_AGE_MS,
@@ -52,8 +52,6 @@ export async function sendDueReports(deps: RelayDeps, signal: AbortSignal): Prom
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
 }
-
-const startOfDay = (now: number) => Math.floor(now / DAY_MS) * DAY_MS
 
 /** Sends one batch of a relay, and ends its claim. */
 async function serve(deps: RelayDeps, relay: ClaimedRelay, signal: AbortSignal): Promise<void> {

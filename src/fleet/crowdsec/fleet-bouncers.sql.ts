@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { findRow } from '../../store/row.ts'
 import type { FeedSelection } from '../public-feeds/feed-selection.ts'
 
 /** A bouncer, by its key and what it says of itself. */
@@ -18,13 +19,12 @@ export async function findBouncer(
   db: Db,
   { tokenId, address, name }: BouncerKey,
 ): Promise<BouncerState | undefined> {
-  const row = await db
-    .selectFrom('fleetBouncer')
-    .select(['cursor', 'sharedVersion', 'sharedAt', 'feeds', 'feedsAt'])
-    .where('tokenId', '=', tokenId)
-    .where('address', '=', address)
-    .where('name', '=', name)
-    .executeTakeFirst()
+  const row = await findRow(
+    db,
+    'fleetBouncer',
+    ['cursor', 'sharedVersion', 'sharedAt', 'feeds', 'feedsAt'],
+    { tokenId, address, name },
+  )
   return (
     row && {
       ...row,

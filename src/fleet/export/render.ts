@@ -1,9 +1,8 @@
 import type { Entry, ListFacts } from '../../abuse/export/entry.ts'
 import { FORMATS, type FormatName } from '../../abuse/export/export-formats.ts'
+import { jsonItems, lines } from '../../abuse/export/list-lines.ts'
 import type { CombinedNetwork } from '../../protocols/networks/combine.ts'
 import { formatNetwork } from '../../protocols/networks/network.ts'
-
-const NETWORKS_PER_PIECE = 1_000
 
 /** Renders a combined list in the formats of the blocklist; JSON and CSV name the sources. */
 export function renderExport(
@@ -39,24 +38,11 @@ function entryOf(network: CombinedNetwork, bans: BanEnds): Entry {
 
 function* renderJson(networks: CombinedNetwork[]): Generator<string> {
   yield `{"success":true,"data":{"count":${networks.length},"networks":[`
-  let separator = ''
-  for (const piece of piecesOf(networks)) {
-    const rows = piece.map((one) => ({ network: formatNetwork(one), sources: one.names }))
-    yield separator + rows.map((row) => JSON.stringify(row)).join(',')
-    separator = ','
-  }
+  yield* jsonItems(networks, (one) => ({ network: formatNetwork(one), sources: one.names }))
   yield ']}}\n'
 }
 
 function* renderCsv(networks: CombinedNetwork[]): Generator<string> {
   yield 'network,family,sources\n'
-  for (const piece of piecesOf(networks))
-    yield piece
-      .map((one) => `${formatNetwork(one)},${one.family},${one.names.join(' ')}\n`)
-      .join('')
-}
-
-function* piecesOf<T>(items: T[]): Generator<T[]> {
-  for (let at = 0; at < items.length; at += NETWORKS_PER_PIECE)
-    yield items.slice(at, at + NETWORKS_PER_PIECE)
+  yield* lines(networks, (one) => `${formatNetwork(one)},${one.family},${one.names.join(' ')}`)
 }

@@ -16,6 +16,7 @@ import {
   type BadgeFigures,
   type ServerFigures,
 } from './fleet-figures.sql.ts'
+import { isoDay } from '../../time.ts'
 
 const MAX_BADGES = 1_000
 const BADGE_SECONDS = 60
@@ -79,7 +80,7 @@ function badgeRoute(app: App, { db, clock }: Fleets): void {
   function figuresOf(id: string): Promise<BadgeFigures | undefined> {
     const cached = known.get(id)
     if (cached) return cached
-    const reading = findBadge(db, id, new Date(clock()).toISOString().slice(0, 10))
+    const reading = findBadge(db, id, isoDay(clock()))
     known.set(id, reading)
     reading.catch(() => known.delete(id))
     return reading

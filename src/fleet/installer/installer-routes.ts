@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Fault } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import { Failure } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { fail2banConfig, installerScript } from './installer.ts'
@@ -81,7 +81,5 @@ function serviceId(name: string | undefined): string | undefined {
   const service = findService(name)
   if (service) return service.id
   const message = 'is no known service; GET /api/v1/abuse/report lists them'
-  throw new Fault('invalid_request', `block_service ${message}.`, {
-    details: [{ path: 'block_service', message }],
-  })
+  throw invalidField('block_service', message)
 }

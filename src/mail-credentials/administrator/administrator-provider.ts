@@ -1,5 +1,5 @@
 import type { OAuthClients } from '../access-token.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import {
   ADMINISTRATOR_KINDS,
   administratorProvider,
@@ -20,7 +20,7 @@ export async function requireAdministratorProvider(
   if (!ADMINISTRATOR_KINDS[id].includes(secret.kind)) {
     const offered = ADMINISTRATOR_KINDS[id].join(' or ') || 'no sign-in for administrators'
     const [path, message] = ['provider', `offers ${offered}`]
-    throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+    throw invalidField(path, message)
   }
   const client = secret.kind === 'app' ? secret.app : { clientId: secret.account.clientId }
   const provider = administratorProvider(id, client, (await clients.find('other'))?.provider)

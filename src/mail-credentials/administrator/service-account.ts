@@ -1,5 +1,5 @@
 import { importPKCS8, SignJWT } from 'jose'
-import { Fault } from '../../errors.ts'
+import { invalidField, type Fault } from '../../errors.ts'
 
 /** What is used of the key file of a Google service account. */
 export type ServiceAccount = {
@@ -59,7 +59,7 @@ function textOf(json: Record<string, unknown>, name: string): string {
 
 function invalid(message: string): Fault {
   const path = 'serviceAccount'
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+  return invalidField(path, message)
 }
 
 const importKey = ({ privateKey }: ServiceAccount) => importPKCS8(privateKey, ALGORITHM)

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
-import { Fault } from '../../errors.ts'
-import { DAY_MS } from '../../time.ts'
+import { invalidField } from '../../errors.ts'
+import { DAY_MS, isoDay } from '../../time.ts'
 
 /** The certificate with which a client authenticates itself, and its private key; both PEM. */
 export type ClientCertificate = { certificate: string; privateKey: string }
@@ -26,10 +26,10 @@ export function readClientCertificate(pem: string, path: string): ClientCertific
     .filter(({ label }) => label === 'CERTIFICATE')
     .map(({ text }) => readCertificate(text, path))
   if (certificates.length === 0)
-    throw invalid(path, 'has no certificate: a block that begins with BEGIN CERTIFICATE')
+    throw invalidField(path, 'has no certificate: a block that begins with BEGIN CERTIFICATE')
   const certificate = certificates.find((each) => each.checkPrivateKey(privateKey))
   if (!certificate)
-    throw invalid(path, 'has a private key and a certificate that do not belong together')
+    throw invalidField(path, 'has a private key and a certificate that do not belong together')
   return {
     certificate: certificate.toString(),
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
@@ -45,9 +45,9 @@ export function readValidCertificate(pem: string, path: string): ClientCertifica
   const { validFromDate, validToDate } = new X509Certificate(found.certificate)
   const now = Date.now()
   if (validToDate.getTime() <= now)
-    throw invalid(path, `has a certificate that expired on ${dayOf(validToDate)}`)
+    throw invalidField(path, `has a certificate that expired on ${isoDay(validToDate)}`)
   if (validFromDate.getTime() > now)
-    throw invalid(path, `has a certificate that is not valid before ${dayOf(validFromDate)}`)
+    throw invalidField(path, `has a certificate that is not valid before ${isoDay(validFromDate)}`)
   return found
 }
 
@@ -55,23 +55,24 @@ type Block = { text: string; label: string }
 
 function readKey(blocks: Block[], path: string): KeyObject {
   const [block, ...others] = blocks.filter(({ label }) => label.endsWith('PRIVATE KEY'))
-  if (!block) throw invalid(path, 'has no private key: a block that begins with BEGIN PRIVATE KEY')
+  if (!block)
+    throw invalidField(path, 'has no private key: a block that begins with BEGIN PRIVATE KEY')
   if (others.length > 0)
-    throw invalid(path, 'has several private keys: leave only that of the certificate')
+    throw invalidField(path, 'has several private keys: leave only that of the certificate')
   if (block.label.startsWith('ENCRYPTED') || block.text.includes('ENCRYPTED'))
-    throw invalid(path, 'has a private key with a passphrase: remove it with openssl pkey')
+    throw invalidField(path, 'has a private key with a passphrase: remove it with openssl pkey')
   const key = parse(() => createPrivateKey(block.text))
   if (key?.asymmetricKeyType !== 'rsa')
-    throw invalid(path, 'has a private key that cannot be used: it must be an RSA key')
+    throw invalidField(path, 'has a private key that cannot be used: it must be an RSA key')
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < MIN_KEY_BITS)
-    throw invalid(path, `has a private key of fewer than ${MIN_KEY_BITS} bits`)
+    throw invalidField(path, `has a private key of fewer than ${MIN_KEY_BITS} bits`)
   return key
 }
 
 function readCertificate(text: string, path: string): X509Certificate {
   const certificate = parse(() => new X509Certificate(text))
   if (certificate) return certificate
-  throw invalid(path, 'has a certificate that cannot be read')
+  throw invalidField(path, 'has a certificate that cannot be read')
 }
 
 /** Errors of the parser may quote the text, which is a secret. */
@@ -82,12 +83,6 @@ function parse<T>(read: () => T): T | null {
     return null
   }
 }
-
-function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
-}
-
-const dayOf = (date: Date) => date.toISOString().slice(0, 10)
 
 /** Presents a certificate for the API. */
 export function shownCertificate(pem: string) {
@@ -104,5 +99,5 @@ export function describeExpiry({
   certificate,
 }: Pick<ClientCertificate, 'certificate'>): string | null {
   const { state, expiresAt } = shownCertificate(certificate)
-  return state === 'expired' ? `The certificate expired on ${dayOf(expiresAt)}.` : null
+  return state === 'expired' ? `The certificate expired on ${isoDay(expiresAt)}.` : null
 }

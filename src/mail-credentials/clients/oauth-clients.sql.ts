@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { ProviderId } from '../providers.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, findRow, type Row } from '../../store/row.ts'
 
 const COLUMNS = [
   'id',
@@ -25,12 +25,7 @@ export async function listClients(db: Db): Promise<ClientRow[]> {
 }
 
 export async function findClientOf(db: Db, provider: ProviderId): Promise<ClientRow | undefined> {
-  const row = await db
-    .selectFrom('mailClient')
-    .select(COLUMNS)
-    .where('provider', '=', provider)
-    .executeTakeFirst()
-  return row as ClientRow | undefined
+  return findRow(db, 'mailClient', COLUMNS, { provider })
 }
 
 export async function saveClient(db: Db, row: ClientRow, updatedBy: string): Promise<void> {
@@ -44,11 +39,7 @@ export async function saveClient(db: Db, row: ClientRow, updatedBy: string): Pro
 
 /** @returns whether there was one */
 export async function deleteClient(db: Db, provider: ProviderId): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('mailClient')
-    .where('provider', '=', provider)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'mailClient', { provider })
 }
 
 /** Why a provider rejects the client of this service. */
@@ -79,12 +70,7 @@ export async function findClientProblem(
   db: Db,
   provider: ProviderId,
 ): Promise<ClientProblem | undefined> {
-  const row = await db
-    .selectFrom('mailClientProblem')
-    .select(PROBLEM)
-    .where('provider', '=', provider)
-    .executeTakeFirst()
-  return row as ClientProblem | undefined
+  return findRow(db, 'mailClientProblem', PROBLEM, { provider })
 }
 
 /** Records that a provider rejects a client. @returns since when */

@@ -9,7 +9,7 @@ import type { SyncOptions } from '../engine/sync/pass.ts'
 import { migrationNotifications } from '../migrations.sql.ts'
 import { deleteBatchSyncs } from '../sync/syncs.sql.ts'
 import { BATCH_LIMITS } from './limits.ts'
-import type { Row } from '../../store/row.ts'
+import { findRow, type Row } from '../../store/row.ts'
 
 /** How the folders and messages of all mailboxes of a batch are copied. */
 export type BatchOptions = {
@@ -135,13 +135,7 @@ export async function findBatch(
   workspaceId: string,
   id: string,
 ): Promise<BatchRow | undefined> {
-  const row = await db
-    .selectFrom('migrationBatch')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as BatchRow | undefined
+  return findRow(db, 'migrationBatch', COLUMNS, { workspaceId, id })
 }
 
 /** Finds a batch and locks it until the transaction ends; notes that a person uses it. */

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { Queue } from '../../jobs/queue.ts'
 import { parseHost } from '../../net/address.ts'
@@ -74,7 +74,7 @@ function nameOf(text: string, path: string): string {
   const host = parseHost(text, path)
   if (host.kind === 'name') return host.name.toLowerCase()
   const message = 'must be a host name'
-  throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+  throw invalidField(path, message)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import type { Row } from '../../store/row.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ProofLevel } from '../proof/proof-document.ts'
@@ -7,25 +8,6 @@ import type { DnsFacts } from './dns-facts.ts'
 import { CUTOVER_LIMITS } from './limits.ts'
 import type { MxObservation } from './cutover-mx.ts'
 import { STEPS, type StepName, type StepRow } from './steps.ts'
-
-export type CutoverRow = DnsFacts & {
-  id: string
-  batchId: string
-  workspaceId: string
-  domain: string
-  expectedMx: string[]
-  targetTtl: number
-  quietHours: number
-  proofLevel: ProofLevel
-  dns: MxObservation | null
-  dnsCheckedAt: Date | null
-  firstCopyId: number | null
-  lastArrivalAt: Date | null
-  finalStartedAt: Date | null
-  createdAt: Date
-  endedAt: Date | null
-  outcome: 'done' | 'cancelled' | null
-}
 
 const COLUMNS = [
   'id',
@@ -50,6 +32,16 @@ const COLUMNS = [
   'endedAt',
   'outcome',
 ] as const
+
+export type CutoverRow = Row<
+  'migrationCutover',
+  typeof COLUMNS,
+  DnsFacts & {
+    proofLevel: ProofLevel
+    dns: MxObservation | null
+    outcome: 'done' | 'cancelled' | null
+  }
+>
 
 type NewCutover = Pick<
   CutoverRow,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { MailboxProof, ProofLevel, Verdict } from './proof-document.ts'
-import type { Row } from '../../store/row.ts'
+import { findRow, type Row } from '../../store/row.ts'
 
 type ProofState = 'waiting' | 'running' | 'done' | 'failed'
 
@@ -40,12 +40,7 @@ export async function requestProofs(
 }
 
 export async function findProof(db: Db, migrationId: string): Promise<ProofRow | undefined> {
-  const row = await db
-    .selectFrom('migrationProof')
-    .select(COLUMNS)
-    .where('migrationId', '=', migrationId)
-    .executeTakeFirst()
-  return row as ProofRow | undefined
+  return findRow(db, 'migrationProof', COLUMNS, { migrationId })
 }
 
 /** Claims a requested proof; undefined when it was made already. */
@@ -97,11 +92,7 @@ export async function endProof(
 
 /** The exact text of the last proof; null before there is one. */
 export async function findDocument(db: Db, migrationId: string): Promise<string | null> {
-  const row = await db
-    .selectFrom('migrationProof')
-    .select('document')
-    .where('migrationId', '=', migrationId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'migrationProof', ['document'], { migrationId })
   return row?.document ?? null
 }
 

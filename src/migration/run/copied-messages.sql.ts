@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { lockRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import {
   isWasteful,
@@ -41,14 +42,7 @@ export async function readCopies(
 }
 
 async function lockRun(db: Db, { id, run }: Run): Promise<boolean> {
-  const row = await db
-    .selectFrom('migration')
-    .select('id')
-    .where('id', '=', id)
-    .where('run', '=', run)
-    .where('status', '=', 'running')
-    .forUpdate()
-    .executeTakeFirst()
+  const row = await lockRow(db, 'migration', ['id'], { id, run, status: 'running' })
   return row !== undefined
 }
 

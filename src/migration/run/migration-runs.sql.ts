@@ -1,3 +1,4 @@
+import { findRow } from '../../store/row.ts'
 import { sql, type Transaction } from 'kysely'
 import { PREPARED, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
@@ -253,12 +254,7 @@ export async function markEnded(
 }
 
 export async function findFolder(db: Db, id: string, folder: string): Promise<SavedFolder | null> {
-  const row = await db
-    .selectFrom('migrationFolder')
-    .select('state')
-    .where('migrationId', '=', id)
-    .where('folder', '=', folder)
-    .executeTakeFirst()
+  const row = await findRow(db, 'migrationFolder', ['state'], { migrationId: id, folder })
   return (row?.state as SavedFolder | undefined) ?? null
 }
 
@@ -316,11 +312,6 @@ export async function findThroughput(
   workspaceId: string,
   id: string,
 ): Promise<Throughput | null | undefined> {
-  const row = await db
-    .selectFrom('migration')
-    .select('throughput')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findRow(db, 'migration', ['throughput'], { workspaceId, id })
   return row && (row.throughput as Throughput | null)
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows, findRow } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { SyncChanges } from '../engine/sync/pass.ts'
 import { SYNC_LIMITS } from './limits.ts'
@@ -27,11 +28,9 @@ export const HELD_DELETIONS = sql<number>`(select count(*)::int from migration_d
   where held.migration_id = migration_sync.migration_id and held.is_held and held.outcome is null)`
 
 export async function findSync(db: Db, migrationId: string): Promise<SyncRow | null> {
-  const row = await db
-    .selectFrom('migrationSync')
-    .select([...COLUMNS, HELD_DELETIONS.as('heldDeletions')])
-    .where('migrationId', '=', migrationId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'migrationSync', [...COLUMNS, HELD_DELETIONS.as('heldDeletions')], {
+    migrationId,
+  })
   return (row as SyncRow | undefined) ?? null
 }
 
@@ -65,11 +64,7 @@ export async function requestPass(db: Db, migrationId: string): Promise<void> {
 
 /** Ends the synchronization of a migration; false when it has none. */
 export async function deleteSync(db: Db, migrationId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('migrationSync')
-    .where('migrationId', '=', migrationId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'migrationSync', { migrationId })
 }
 
 /** Holds a synchronization until a pass of its migration has ended. */

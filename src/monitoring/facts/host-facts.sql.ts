@@ -1,4 +1,5 @@
 import type { Db } from '../../store/database.ts'
+import { deleteRows } from '../../store/row.ts'
 import type { Fact } from './observation.ts'
 
 export const MONITORED_KINDS = ['blacklist', 'certificate', 'dns'] as const
@@ -31,10 +32,5 @@ export async function deleteFact(
   db: Db,
   { hostId, kind, subject }: Pick<FactRow, 'hostId' | 'kind' | 'subject'>,
 ) {
-  await db
-    .deleteFrom('monitoredFact')
-    .where('hostId', '=', hostId)
-    .where('kind', '=', kind)
-    .where('subject', '=', subject)
-    .execute()
+  await deleteRows(db, 'monitoredFact', { hostId, kind, subject })
 }

@@ -1,20 +1,23 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import type { Row } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { MonitoredKind } from '../facts/host-facts.sql.ts'
 
-export type EventRow = {
-  at: Date
-  kind: MonitoredKind
-  name: string
-  dnsbl: string | null
-  ip: string | null
-  fromState: string
-  toState: string
-  codes: string[]
-  reason: string | null
-  baseline: boolean
-}
+const EVENT = [
+  'at',
+  'kind',
+  'name',
+  'dnsbl',
+  'ip',
+  'fromState',
+  'toState',
+  'codes',
+  'reason',
+  'baseline',
+] as const
+
+export type EventRow = Row<'monitoredEvent', typeof EVENT, { kind: MonitoredKind }>
 
 export async function insertEvents(db: Db, hostId: string, events: EventRow[]): Promise<void> {
   if (events.length === 0) return
@@ -46,18 +49,7 @@ export async function listEvents(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<EventRow[]> {
   const rows = await eventsOf(db, hostId, filter)
-    .select([
-      'at',
-      'kind',
-      'name',
-      'dnsbl',
-      'ip',
-      'fromState',
-      'toState',
-      'codes',
-      'reason',
-      'baseline',
-    ])
+    .select(EVENT)
     .orderBy('id', 'desc')
     .limit(limit)
     .offset(offset)
@@ -75,19 +67,7 @@ export async function listEventsOfHosts(
   if (hostIds.length === 0) return []
   const rows = await db
     .selectFrom('monitoredEvent')
-    .select([
-      'hostId',
-      'at',
-      'kind',
-      'name',
-      'dnsbl',
-      'ip',
-      'fromState',
-      'toState',
-      'codes',
-      'reason',
-      'baseline',
-    ])
+    .select(['hostId', ...EVENT])
     .where('hostId', 'in', hostIds)
     .where('at', '>=', since)
     .where('baseline', '=', false)

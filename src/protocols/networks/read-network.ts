@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { Fault } from '../../errors.ts'
+import { invalidField, type Fault } from '../../errors.ts'
 import { parseAddress } from '../../net/address.ts'
 
 /** Bits of the widest network, which is wider than any operator’s. */
@@ -30,7 +30,5 @@ export function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): str
 }
 
 function refusal(text: string, message: string): Fault {
-  return new Fault('invalid_request', `“${text}” ${message}.`, {
-    details: [{ path: 'cidr', message }],
-  })
+  return invalidField('cidr', message, `“${text}”`)
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { DB } from '../../store/tables.ts'
-import type { Row } from '../../store/row.ts'
+import { countRows, findRow, type Row } from '../../store/row.ts'
 
 const NETWORK = ['id', 'workspaceId', 'network', 'label', 'checkedAt', 'createdAt'] as const
 
@@ -22,12 +22,7 @@ export async function findWatched(
   workspaceId: string,
   id: string,
 ): Promise<WatchedNetwork | undefined> {
-  return db
-    .selectFrom('watchedNetwork')
-    .select(NETWORK)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findRow(db, 'watchedNetwork', NETWORK, { workspaceId, id })
 }
 
 /** Undefined when the workspace watches the network already. */
@@ -44,12 +39,7 @@ export async function insertWatched(
 }
 
 export async function countWatched(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('watchedNetwork')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'watchedNetwork', { workspaceId })
 }
 
 export async function deleteWatched(

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { closeIncident } from '../../alerts/incidents.sql.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { isPublicNetwork, parseNetwork } from '../../protocols/networks/network.ts'
@@ -82,9 +82,7 @@ function describeFinding({ list, entry, ...row }: FindingRow) {
 }
 
 function invalid(network: string, message: string): Fault {
-  return new Fault('invalid_request', `“${network}” ${message}.`, {
-    details: [{ path: 'cidr', message }],
-  })
+  return invalidField('cidr', message, `“${network}”`)
 }
 
 const notFound = () => new Fault('not_found', 'The network was not found.')

@@ -7,7 +7,7 @@ import {
   describeResumed,
   describeSilence,
 } from '../messages.ts'
-import { MINUTE_MS } from '../../time.ts'
+import { MINUTE_MS, isoDay } from '../../time.ts'
 import type { AlertState, WatchedEndpoint } from './endpoint-alerts.sql.ts'
 
 /** Signatures of requests that arrived since the last evaluation. */
@@ -100,7 +100,7 @@ function evaluateSilence(
 
 /** @returns false where there were too many on this day; one that lasts is raised on the next */
 function countSilence(state: AlertState, now: Date): boolean {
-  const day = now.toISOString().slice(0, 10)
+  const day = isoDay(now)
   const count = state.silentDay === day ? state.silentCount : 0
   if (count >= MAX_SILENCES_PER_DAY) return false
   state.silentDay = day

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { MAX_NAME_CHARS, MIN_NAME_CHARS } from '../limits.ts'
 
 /** Whose endpoints may have a name: of no account, of administrators, or of all accounts. */
@@ -49,10 +49,7 @@ export function requireName(name: string, policy: NamePolicy, isAdministrator: b
         : 'Only administrators can choose names of webhook endpoints (WEBHOOK_NAMES).',
     )
   const message = problemOf(name)
-  if (message !== null)
-    throw new Fault('invalid_request', `The name ${message}.`, {
-      details: [{ path: 'name', message }],
-    })
+  if (message !== null) throw invalidField('name', message, 'The name')
 }
 
 function problemOf(name: string): string | null {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
+import { findRow, lockAndCountRows, type Row } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 import type { Header } from '../headers.ts'
@@ -8,30 +9,38 @@ import { HELD_NAME_DAYS } from '../limits.ts'
 import { isName, isToken } from './endpoint-name.ts'
 import { ALERT_SETTINGS, type AlertSettings } from '../alerts/endpoint-alerts.sql.ts'
 
-export type EndpointRow = {
-  id: string
-  token: string
+const PLAIN = [
+  'id',
+  'token',
   /** The secret part of the address by which it receives mail; null for none. */
-  emailToken: string | null
+  'emailToken',
   /** A chosen name that the URL may have in place of the token; null for none. */
-  name: string | null
-  label: string
-  labels: string[]
-  responseStatus: number
-  responseBody: string
-  responseType: string
-  /** Further headers of the response; null for none. */
-  responseHeaders: Header[] | null
-  template: boolean
-  cors: boolean
-  timeout: number
+  'name',
+  'label',
+  'labels',
+  'responseStatus',
+  'responseBody',
+  'responseType',
+  'responseHeaders',
+  'template',
+  'cors',
+  'timeout',
   /** Where the key of repeated requests is found; null for the usual headers. */
-  repeatKey: string | null
-  requestCount: number
-  signature: SignatureScheme | null
-  alerts: AlertSettings
-  createdAt: Date
-}
+  'repeatKey',
+  'requestCount',
+  'signature',
+  'createdAt',
+] as const
+
+export type EndpointRow = Row<
+  'webhookEndpoint',
+  typeof PLAIN,
+  {
+    /** Further headers of the response; null for none. */
+    responseHeaders: Header[] | null
+    signature: SignatureScheme | null
+  }
+> & { alerts: AlertSettings }
 
 /** An endpoint with its encrypted secrets, for verifying and signing only. */
 export type EncryptedEndpoint = EndpointRow & EndpointSecrets
@@ -46,25 +55,6 @@ export type EndpointChange = Partial<
   Omit<EncryptedEndpoint, 'id' | 'workspaceId' | 'token' | 'alerts' | 'createdAt'>
 >
 
-const PLAIN = [
-  'id',
-  'token',
-  'emailToken',
-  'name',
-  'label',
-  'labels',
-  'responseStatus',
-  'responseBody',
-  'responseType',
-  'responseHeaders',
-  'template',
-  'cors',
-  'timeout',
-  'repeatKey',
-  'requestCount',
-  'signature',
-  'createdAt',
-] as const
 const ENDPOINT = [...PLAIN, ALERT_SETTINGS] as const
 const SECRETS = ['workspaceId', 'signatureSecret', 'responseSecret'] as const
 
@@ -96,13 +86,7 @@ export async function listEndpoints(db: Db, workspaceId: string): Promise<Endpoi
  * transaction ends.
  */
 export async function countEndpoints(db: Db, workspaceId: string): Promise<number> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
-  const { count } = await db
-    .selectFrom('webhookEndpoint')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return lockAndCountRows(db, 'webhookEndpoint', workspaceId)
 }
 
 export async function findEndpoint(
@@ -110,13 +94,7 @@ export async function findEndpoint(
   workspaceId: string,
   id: string,
 ): Promise<EncryptedEndpoint | undefined> {
-  const row = await db
-    .selectFrom('webhookEndpoint')
-    .select([...ENDPOINT, ...SECRETS])
-    .where('id', '=', id)
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
-  return row as EncryptedEndpoint | undefined
+  return findRow(db, 'webhookEndpoint', [...ENDPOINT, ...SECRETS], { id, workspaceId })
 }
 
 /** What a capture needs of an endpoint, with the account that answers for its workspace. */
@@ -179,11 +157,7 @@ export async function insertResponseSecret(db: Db, id: string, encrypted: string
     .where('id', '=', id)
     .where('responseSecret', 'is', null)
     .execute()
-  const row = await db
-    .selectFrom('webhookEndpoint')
-    .select('responseSecret')
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findRow(db, 'webhookEndpoint', ['responseSecret'], { id })
   return row?.responseSecret ?? encrypted
 }
 
@@ -218,12 +192,7 @@ export async function findIdByName(
   workspaceId: string,
   name: string,
 ): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('webhookEndpoint')
-    .select('id')
-    .where('name', '=', name)
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
+  const row = await findRow(db, 'webhookEndpoint', ['id'], { name, workspaceId })
   return row?.id
 }
 

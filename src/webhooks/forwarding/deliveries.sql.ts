@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { findRow, type Row } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { HELD_DELIVERY_DAYS, LISTED_ATTEMPTS, MAX_READ_BYTES } from '../limits.ts'
 import { SELECTED_COLUMNS, type RequestRow } from '../requests/captured-request.ts'
@@ -8,29 +9,6 @@ import { readEdits } from './edits.sql.ts'
 import type { DeliveryState } from './shapes.ts'
 import type { Timings } from './send-attempt.ts'
 import type { ClaimedDestination } from './destinations.sql.ts'
-
-export type DeliveryRow = {
-  id: string
-  seq: number
-  destinationId: string
-  requestId: string
-  replayId: string | null
-  edited: boolean
-  state: DeliveryState
-  attempts: number
-  dueAt: Date
-  uncertain: boolean
-  status: number | null
-  error: string | null
-  createdAt: Date
-  endedAt: Date | null
-}
-
-export type ClaimedDelivery = DeliveryRow & {
-  /** Attempts so far, also those that count for no schedule. */
-  made: number
-  request: RequestRow | undefined
-}
 
 const COLUMNS = [
   'id',
@@ -48,6 +26,14 @@ const COLUMNS = [
   'createdAt',
   'endedAt',
 ] as const
+
+export type DeliveryRow = Row<'webhookDelivery', typeof COLUMNS, { state: DeliveryState }>
+
+export type ClaimedDelivery = DeliveryRow & {
+  /** Attempts so far, also those that count for no schedule. */
+  made: number
+  request: RequestRow | undefined
+}
 
 export type DeliveryFilter = {
   destination?: string | undefined
@@ -87,24 +73,7 @@ export async function findDelivery(
   endpointId: string,
   id: string,
 ): Promise<DeliveryRow | undefined> {
-  const row = await db
-    .selectFrom('webhookDelivery')
-    .select(COLUMNS)
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as unknown as DeliveryRow | undefined
-}
-
-export type AttemptRow = Timings & {
-  number: number
-  at: Date
-  durationMs: number
-  status: number | null
-  kind: string | null
-  error: string | null
-  address: string | null
-  answer: string | null
+  return findRow(db, 'webhookDelivery', COLUMNS, { endpointId, id })
 }
 
 const ATTEMPT_COLUMNS = [
@@ -121,6 +90,8 @@ const ATTEMPT_COLUMNS = [
   'address',
   'answer',
 ] as const
+
+export type AttemptRow = Row<'webhookAttempt', typeof ATTEMPT_COLUMNS, Timings>
 
 /**
  * Lists the newest attempts of a delivery, first one first. A receiver that asks to wait again and

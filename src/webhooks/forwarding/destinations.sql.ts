@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows, lockRow, type Row } from '../../store/row.ts'
 import { claimDueRows, futureTimestampsOf, type DueRows } from '../../store/due-rows.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import {
@@ -11,36 +12,48 @@ import {
 } from '../limits.ts'
 import type { RequestChange, Signing } from './shapes.ts'
 
-export type DestinationRow = {
-  id: string
-  endpointId: string
-  workspaceId: string
-  label: string
-  target: string
+const COLUMNS = [
+  'id',
+  'endpointId',
+  'workspaceId',
+  'label',
+  'target',
   /** The encrypted URL, headers and secrets. */
-  sealed: string
-  state: 'active' | 'paused' | 'off'
-  reason: string | null
-  when: Conditions
-  sign: Signing
-  orderMode: 'none' | 'key' | 'strict'
-  orderKey: string | null
-  concurrency: number
-  perMinute: number | null
-  timeoutSeconds: number
-  schedule: number[] | null
-  finalStatuses: number[]
-  skipRepeats: boolean
-  change: RequestChange | null
-  accepting: boolean
-  dueAt: Date
-  breakerLevel: number
-  failingSince: Date | null
-  alertedHours: number
-  lastSuccessAt: Date | null
-  lastError: string | null
-  createdAt: Date
-}
+  'sealed',
+  'state',
+  'reason',
+  'conditions as when',
+  'signing as sign',
+  'orderMode',
+  'orderKey',
+  'concurrency',
+  'perMinute',
+  'timeoutSeconds',
+  'schedule',
+  'finalStatuses',
+  'skipRepeats',
+  'change',
+  'accepting',
+  'dueAt',
+  'breakerLevel',
+  'failingSince',
+  'alertedHours',
+  'lastSuccessAt',
+  'lastError',
+  'createdAt',
+] as const
+
+export type DestinationRow = Row<
+  'webhookDestination',
+  typeof COLUMNS,
+  {
+    state: 'active' | 'paused' | 'off'
+    when: Conditions
+    sign: Signing
+    orderMode: 'none' | 'key' | 'strict'
+    change: RequestChange | null
+  }
+>
 
 export type ListedDestination = DestinationRow & {
   waiting: number
@@ -53,36 +66,6 @@ export type ListedDestination = DestinationRow & {
 export type ClaimedDestination = DestinationRow & { claims: number }
 
 export type DestinationValues = Partial<Omit<DestinationRow, 'id' | 'endpointId' | 'workspaceId'>>
-
-const COLUMNS = [
-  'd.id',
-  'd.endpointId',
-  'd.workspaceId',
-  'd.label',
-  'd.target',
-  'd.sealed',
-  'd.state',
-  'd.reason',
-  'd.conditions as when',
-  'd.signing as sign',
-  'd.orderMode',
-  'd.orderKey',
-  'd.concurrency',
-  'd.perMinute',
-  'd.timeoutSeconds',
-  'd.schedule',
-  'd.finalStatuses',
-  'd.skipRepeats',
-  'd.change',
-  'd.accepting',
-  'd.dueAt',
-  'd.breakerLevel',
-  'd.failingSince',
-  'd.alertedHours',
-  'd.lastSuccessAt',
-  'd.lastError',
-  'd.createdAt',
-] as const
 
 const WAITING = sql<number>`(select count(*) from webhook_delivery v
   where v.destination_id = d.id and v.state in ('waiting', 'sending'))`
@@ -150,7 +133,7 @@ export async function countDestinations(
   workspaceId: string,
   endpointId: string,
 ): Promise<{ ofWorkspace: number; ofEndpoint: number }> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
+  await lockRow(db, 'workspace', ['id'], { id: workspaceId })
   const { rows } = await sql<{ ofWorkspace: number; ofEndpoint: number }>`
     select count(*) as of_workspace, count(*) filter (where endpoint_id = ${endpointId}) as of_endpoint
     from webhook_destination where workspace_id = ${workspaceId}`.execute(db)
@@ -192,12 +175,7 @@ function columnsOf<T extends DestinationValues>({ when, sign, change, ...rest }:
 }
 
 export async function deleteDestination(db: Db, endpointId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhookDestination')
-    .where('id', '=', id)
-    .where('endpointId', '=', endpointId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'webhookDestination', { id, endpointId })
 }
 
 /**

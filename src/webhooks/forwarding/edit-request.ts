@@ -1,5 +1,5 @@
 import { emailAsHttp } from '../email/email-as-http.ts'
-import { Fault } from '../../errors.ts'
+import { invalidField, type Fault } from '../../errors.ts'
 import type { Header } from '../headers.ts'
 import { MAX_EDITED_BODY_BYTES } from '../limits.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
@@ -61,7 +61,5 @@ function isBase64(text: string, bytes: Buffer): boolean {
 
 function invalid(name: string, message: string): Fault {
   const path = `edit.${name}`
-  return new Fault('invalid_request', `This edit is not valid: ${path} ${message}.`, {
-    details: [{ path, message }],
-  })
+  return invalidField(path, message, `This edit is not valid: ${path}`)
 }

@@ -1,32 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows, findRow, type Row } from '../../store/row.ts'
 import { claimDueRows, futureTimestampsOf, type DueRows } from '../../store/due-rows.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import { MAX_DESTINATION_PAUSE_SECONDS, REPLAY_LEASE_SECONDS } from '../limits.ts'
 import type { DeliveryState } from './shapes.ts'
-
-export type ReplayRow = {
-  id: string
-  endpointId: string
-  workspaceId: string
-  destinationId: string
-  requestIds: string[] | null
-  since: Date | null
-  until: Date | null
-  states: DeliveryState[] | null
-  when: Conditions
-  perMinute: number
-  state: 'running' | 'done' | 'cancelled'
-  cursor: number
-  upTo: number
-  total: number
-  compared: number
-  queued: number
-  createdAt: Date
-  endedAt: Date | null
-}
-
-export type ClaimedReplay = ReplayRow & { claims: number }
 
 const COLUMNS = [
   'id',
@@ -48,6 +26,18 @@ const COLUMNS = [
   'createdAt',
   'endedAt',
 ] as const
+
+export type ReplayRow = Row<
+  'webhookReplay',
+  typeof COLUMNS,
+  {
+    states: DeliveryState[] | null
+    when: Conditions
+    state: 'running' | 'done' | 'cancelled'
+  }
+>
+
+export type ClaimedReplay = ReplayRow & { claims: number }
 
 export type NewReplay = Pick<
   ReplayRow,
@@ -101,13 +91,7 @@ export async function listReplays(db: Db, endpointId: string, limit: number): Pr
 }
 
 export async function countRunningReplays(db: Db, endpointId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('webhookReplay')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('endpointId', '=', endpointId)
-    .where('state', '=', 'running')
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'webhookReplay', { endpointId, state: 'running' })
 }
 
 export async function findReplay(
@@ -115,13 +99,7 @@ export async function findReplay(
   endpointId: string,
   id: string,
 ): Promise<ReplayRow | undefined> {
-  const row = await db
-    .selectFrom('webhookReplay')
-    .select(COLUMNS)
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as unknown as ReplayRow | undefined
+  return findRow(db, 'webhookReplay', COLUMNS, { endpointId, id })
 }
 
 /** Cancels a replay, and its deliveries that wait. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
 import { parseConditions } from '../conditions/conditions.ts'
 import { createRequestValues } from '../conditions/request-values.ts'
@@ -203,7 +203,5 @@ function deliveryOf(row: RequestRow, destination: DestinationRow) {
 }
 
 function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `This replay is not valid: ${path} ${message}.`, {
-    details: [{ path, message }],
-  })
+  return invalidField(path, message, `This replay is not valid: ${path}`)
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows, findRow } from '../../store/row.ts'
 import type { Header } from '../headers.ts'
 import { LISTENER_LEASE_SECONDS } from '../limits.ts'
 
@@ -47,12 +48,7 @@ export async function renewListener(db: Db, endpointId: string, id: string): Pro
 }
 
 export async function removeListener(db: Db, endpointId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhookListener')
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'webhookListener', { endpointId, id })
 }
 
 export async function findListener(db: Db, endpointId: string): Promise<ListenerRow | undefined> {
@@ -80,12 +76,7 @@ export async function insertAnswer(
 }
 
 export async function findAnswer(db: Db, requestId: string): Promise<AnswerRow | undefined> {
-  const row = await db
-    .selectFrom('webhookAnswer')
-    .select(['status', 'headers', 'body', 'sent', 'at'])
-    .where('requestId', '=', requestId)
-    .executeTakeFirst()
-  return row as unknown as AnswerRow | undefined
+  return findRow(db, 'webhookAnswer', ['status', 'headers', 'body', 'sent', 'at'], { requestId })
 }
 
 /** Records that the sender got an answer, which the list shows as its response. */

@@ -2,6 +2,7 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import type { Pool } from 'pg'
 import { createCopyIn } from '../../store/copy/copy-in.ts'
 import type { Db } from '../../store/database.ts'
+import { findRow, hasRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Surplus } from '../capture/surplus.ts'
 import { UNSENDABLE } from '../forwarding/unsendable.ts'
@@ -102,24 +103,12 @@ export async function findRequest(
   endpointId: string,
   id: string,
 ): Promise<RequestRow | undefined> {
-  const row = await db
-    .selectFrom('webhookRequest')
-    .select(SELECTED_COLUMNS)
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as unknown as RequestRow | undefined
+  return findRow(db, 'webhookRequest', SELECTED_COLUMNS, { endpointId, id })
 }
 
 /** Whether a request of an endpoint is still stored. */
 export async function isStored(db: Db, endpointId: string, id: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('webhookRequest')
-    .select('seq')
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row !== undefined
+  return hasRow(db, 'webhookRequest', { endpointId, id })
 }
 
 /** The number of the newest request; 0 when there is none. */

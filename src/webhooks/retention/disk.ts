@@ -16,6 +16,7 @@ import {
   type CaptureUsage,
   type Deleted,
 } from './capture-retention.sql.ts'
+import { isoDay } from '../../time.ts'
 
 /** Free bytes, negative beyond a limit, and the bytes that should be free. */
 export type FreeSpace = { freeBytes: number; wantedBytes: number }
@@ -197,7 +198,7 @@ function spaceAlert(workspaceId: string, { freeBytes, wantedBytes }: FreeSpace):
   return {
     workspaceId,
     kind: 'storage.disk',
-    key: `storage.disk ${at.toISOString().slice(0, 10)}`,
+    key: `storage.disk ${isoDay(at)}`,
     incident: null,
     phase: 'once',
     severity: 'critical',
@@ -215,7 +216,7 @@ function removalAlert(workspaceId: string): NewAlert {
   return {
     workspaceId,
     kind: 'storage.captures',
-    key: `storage.captures disk ${at.toISOString().slice(0, 10)}`,
+    key: `storage.captures disk ${isoDay(at)}`,
     incident: null,
     phase: 'once',
     severity: 'error',

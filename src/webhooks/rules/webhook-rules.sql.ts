@@ -1,22 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows, lockRow, type Row } from '../../store/row.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import { MAX_SEQUENCE_KEYS } from '../limits.ts'
 import type { RuleAnswer } from './shapes.ts'
-
-export type RuleRow = {
-  id: string
-  label: string
-  enabled: boolean
-  when: Conditions
-  answers: RuleAnswer[]
-  after: 'last' | 'repeat'
-  key: string | null
-  keyMinutes: number
-  createdAt: Date
-}
-
-export type RuleValues = Partial<Omit<RuleRow, 'id' | 'createdAt'>>
 
 const COLUMNS = [
   'id',
@@ -29,6 +16,18 @@ const COLUMNS = [
   'keyMinutes',
   'createdAt',
 ] as const
+
+export type RuleRow = Row<
+  'webhookRule',
+  typeof COLUMNS,
+  {
+    when: Conditions
+    answers: RuleAnswer[]
+    after: 'last' | 'repeat'
+  }
+>
+
+export type RuleValues = Partial<Omit<RuleRow, 'id' | 'createdAt'>>
 
 /** Lists the rules of an endpoint in their order. */
 export async function listRules(db: Db, endpointId: string): Promise<RuleRow[]> {
@@ -44,7 +43,7 @@ export async function listRules(db: Db, endpointId: string): Promise<RuleRow[]> 
 
 /** Locks the rules of an endpoint until the transaction ends. */
 export async function lockRules(db: Db, workspaceId: string): Promise<void> {
-  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forUpdate().execute()
+  await lockRow(db, 'workspace', ['id'], { id: workspaceId })
 }
 
 /** Adds a rule behind the others. */
@@ -92,12 +91,7 @@ function columnsOf({ when, answers, after, ...rest }: RuleValues) {
 }
 
 export async function deleteRule(db: Db, endpointId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhookRule')
-    .where('id', '=', id)
-    .where('endpointId', '=', endpointId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'webhookRule', { id, endpointId })
 }
 
 /** @param ids of all rules of the endpoint */

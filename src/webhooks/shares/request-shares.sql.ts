@@ -1,16 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows, type Row } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-
-export type ShareRow = {
-  id: string
-  endpointId: string
-  requestId: string
-  token: string
-  withBody: boolean
-  createdAt: Date
-  expiresAt: Date
-}
 
 const COLUMNS = [
   'id',
@@ -21,6 +12,8 @@ const COLUMNS = [
   'createdAt',
   'expiresAt',
 ] as const
+
+export type ShareRow = Row<'webhookShare', typeof COLUMNS>
 
 /** Adds a link. @param days until it expires */
 export async function insertShare(
@@ -58,10 +51,5 @@ export async function findShareByToken(db: Db, token: string): Promise<ShareRow 
 }
 
 export async function deleteShare(db: Db, endpointId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhookShare')
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'webhookShare', { endpointId, id })
 }

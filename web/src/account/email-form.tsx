@@ -67,9 +67,7 @@ export function EmailForm() {
 }
 
 function CodeField({ name, label }: { name: string; label: string }) {
-  return (
-    <TextField name={name} label={label} inputMode="numeric" maxLength={20} autoComplete="off" />
-  )
+  return <TextField name={name} label={label} inputMode="numeric" maxLength={20} />
 }
 
 function missingCodes({ oldCode, newCode }: Record<string, string>): Record<string, string> {

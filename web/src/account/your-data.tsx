@@ -89,7 +89,6 @@ function DeleteAccount({ account: { email, admin } }: { account: Account }) {
             name="email"
             label={messages.confirmEmail}
             placeholder={email}
-            autoComplete="off"
             spellCheck={false}
           />
           {methods?.password !== false && (

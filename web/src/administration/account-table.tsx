@@ -5,12 +5,11 @@ import { accountQuery } from '../queries.ts'
 import { Switch } from '../ui/actions/switch.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
-import { Muted } from '../ui/layout/page.tsx'
+import { agoCell } from '../ui/lists/ago-cell.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
 import type { Paged } from '../ui/lists/paged.ts'
 import type { RowAction } from '../ui/lists/row-action.ts'
-import { Ago } from '../ui/text/ago.tsx'
 import { counted, sizeText } from '../ui/text/format.ts'
 import {
   administration,
@@ -165,13 +164,8 @@ function columnsOf({ myId, bytesOf, change }: ColumnOptions): Column<ManagedAcco
       key: 'createdAt',
       title: created,
       labelled: true,
-      cell: ({ createdAt }) => (
-        <Muted>
-          <Ago at={createdAt} />
-        </Muted>
-      ),
+      ...agoCell('createdAt'),
       descendsFirst: true,
-      csv: ({ createdAt }) => createdAt,
     },
   ]
 }

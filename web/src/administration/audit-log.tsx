@@ -6,9 +6,9 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted, Page } from '../ui/layout/page.tsx'
+import { agoCell } from '../ui/lists/ago-cell.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
-import { Ago } from '../ui/text/ago.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import type { AuditEntryRow, AuditFilter, AuditLogPage } from './api.ts'
 import { changesOf, isAddress, nameOf, targetOf } from './audit-entry.ts'
@@ -114,12 +114,7 @@ const COLUMNS: Column<AuditEntryRow>[] = [
     key: 'at',
     title: time,
     short: true,
-    cell: ({ at }) => (
-      <Muted>
-        <Ago at={at} />
-      </Muted>
-    ),
-    csv: ({ at }) => at,
+    ...agoCell('at'),
   },
   { key: 'route', title: messages.request, csv: ({ route }) => route },
   { key: 'details', title: messages.details, csv: ({ details }) => JSON.stringify(details) },

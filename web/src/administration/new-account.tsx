@@ -43,9 +43,8 @@ export function NewAccountForm() {
               label={messages.email}
               type="email"
               placeholder={messages.emailExample}
-              autoComplete="off"
             />
-            <TextField name="name" label={messages.name} maxLength={200} autoComplete="off" />
+            <TextField name="name" label={messages.name} maxLength={200} />
           </FieldRow>
           <FieldRow>
             <PasswordField

@@ -44,7 +44,6 @@ export function PreviewPanel() {
             label={messages.object}
             placeholder={messages.objectExample}
             maxLength={260}
-            autoComplete="off"
             spellCheck={false}
           />
         </FieldRow>

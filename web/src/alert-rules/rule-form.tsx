@@ -3,11 +3,10 @@ import { useState } from 'react'
 import { channelsQuery, type Channel } from '../alerts/api.ts'
 import { channelName } from '../alerts/targets.ts'
 import { ALERT_KINDS } from '../alerts/messages.ts'
-import { Button } from '../ui/actions/button.tsx'
+import { QuietFields } from '../alerts/quiet-fields.tsx'
 import { CheckGroup } from '../ui/forms/check-group.tsx'
-import { AreaField, CheckField, FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
-import { Row } from '../ui/layout/page.tsx'
-import { viewerTimeZone } from '../ui/text/dates.ts'
+import { CountButtons } from '../ui/forms/count-buttons.tsx'
+import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/forms/form.tsx'
 import { useAccess } from '../workspaces/roles.ts'
 import { labelsQuery, rules, rulesQuery, type Rule } from './api.ts'
 import { DAYS, form as messages, SEVERITIES } from './messages.ts'
@@ -56,7 +55,6 @@ export function RuleForm({ rule, onDone }: RuleFormProps) {
         defaultValue={rule?.name ?? ''}
         placeholder={messages.nameExample}
         maxLength={100}
-        autoComplete="off"
       />
       <ConditionFields rule={rule} />
       <CheckGroup
@@ -67,7 +65,13 @@ export function RuleForm({ rule, onDone }: RuleFormProps) {
           isChecked: rule?.channels.includes(channel.id) ?? false,
         }))}
       />
-      <QuietFields rule={rule} />
+      <QuietFields
+        quietHours={rule?.quietHours ?? null}
+        criticalAnytime={rule?.criticalAnytime ?? true}
+        texts={messages}
+      >
+        <DayFields days={rule?.quietHours?.days} />
+      </QuietFields>
       <EscalationFields rule={rule} channels={channels} steps={steps} onSteps={setSteps} />
     </Form>
   )
@@ -98,7 +102,6 @@ function ConditionFields({ rule }: { rule: Rule | null }) {
         label={messages.objects}
         hint={messages.objectsHint}
         rows={2}
-        spellCheck={false}
         defaultValue={rule?.objects?.join('\n') ?? ''}
       />
       <TextField
@@ -107,66 +110,23 @@ function ConditionFields({ rule }: { rule: Rule | null }) {
         hint={messages.labelsHint(inUse)}
         defaultValue={rule?.labels?.join(', ') ?? ''}
         maxLength={700}
-        autoComplete="off"
         spellCheck={false}
       />
     </>
   )
 }
 
-function QuietFields({ rule }: { rule: Rule | null }) {
-  const quietHours = rule?.quietHours ?? null
-  const [isQuiet, setQuiet] = useState(quietHours !== null)
-  const timeZone = quietHours?.timeZone ?? viewerTimeZone()
-  const timeZones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
+function DayFields({ days }: { days: string[] | undefined }) {
   return (
-    <>
-      <CheckField
-        name="quiet"
-        label={messages.quiet}
-        hint={messages.quietHint}
-        defaultChecked={isQuiet}
-        onChoose={setQuiet}
-      />
-      {isQuiet && (
-        <>
-          <CheckGroup
-            legend={messages.days}
-            size="narrow"
-            choices={Object.entries(DAYS).map(([day, label]) => ({
-              name: fields.day(day),
-              label,
-              isChecked: quietHours?.days.includes(day as 'mon') ?? true,
-            }))}
-          />
-          <FieldRow>
-            <TextField
-              name="from"
-              label={messages.from}
-              type="time"
-              defaultValue={quietHours?.from ?? '22:00'}
-            />
-            <TextField
-              name="to"
-              label={messages.to}
-              type="time"
-              defaultValue={quietHours?.to ?? '07:00'}
-            />
-            <SelectField
-              name="timeZone"
-              label={messages.timeZone}
-              defaultValue={timeZone}
-              choices={timeZones.map((zone) => ({ value: zone, label: zone }))}
-            />
-          </FieldRow>
-          <CheckField
-            name="critical"
-            label={messages.critical}
-            defaultChecked={rule?.criticalAnytime ?? true}
-          />
-        </>
-      )}
-    </>
+    <CheckGroup
+      legend={messages.days}
+      size="narrow"
+      choices={Object.entries(DAYS).map(([day, label]) => ({
+        name: fields.day(day),
+        label,
+        isChecked: days?.includes(day) ?? true,
+      }))}
+    />
   )
 }
 
@@ -193,18 +153,14 @@ function EscalationFields({ rule, channels, steps, onSteps }: EscalationFieldsPr
           {Array.from({ length: steps }, (_, step) => (
             <StepFields key={step} step={step} rule={rule} channels={channels} />
           ))}
-          <Row>
-            {steps < MAX_STEPS && (
-              <Button size="small" onClick={() => onSteps(steps + 1)}>
-                {messages.addStep}
-              </Button>
-            )}
-            {steps > 1 && (
-              <Button size="small" kind="quiet" onClick={() => onSteps(steps - 1)}>
-                {messages.removeStep}
-              </Button>
-            )}
-          </Row>
+          <CountButtons
+            count={steps}
+            min={1}
+            max={MAX_STEPS}
+            add={messages.addStep}
+            remove={messages.removeStep}
+            onCount={onSteps}
+          />
           <TextField
             name="repeats"
             label={messages.repeats}

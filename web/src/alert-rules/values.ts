@@ -1,4 +1,5 @@
 import { ALERT_KINDS } from '../alerts/messages.ts'
+import { quietHoursOf, wrongQuietHours } from '../alerts/quiet-hours.ts'
 import type { Rule, RuleBody } from './api.ts'
 import { DAYS, form as messages } from './messages.ts'
 
@@ -16,6 +17,7 @@ export const fields = {
 
 /** Request body for the form’s values. @param before the rule that is edited */
 export function bodyOf(values: Values, steps: number, before: Rule | null): RuleBody {
+  const hours = quietHoursOf(values)
   return {
     name: values['name']?.trim() ?? '',
     kinds: orNull(kindsOf(values, before)),
@@ -23,8 +25,8 @@ export function bodyOf(values: Values, steps: number, before: Rule | null): Rule
     labels: orNull(partsOf(values['labels']?.toLowerCase(), /[\s,]+/)),
     minSeverity: values['minSeverity'] === 'info' ? null : (values['minSeverity'] as 'error'),
     channels: idsOf(values, 'channel '),
-    quietHours: values['quiet'] === 'on' ? quietHoursOf(values) : null,
-    criticalAnytime: values['quiet'] === 'on' ? values['critical'] === 'on' : true,
+    quietHours: hours && { days: daysOf(values), ...hours },
+    criticalAnytime: hours === null || values['criticalAnytime'] === 'on',
     escalation: values['escalation'] === 'on' ? escalationOf(values, steps) : null,
   }
 }
@@ -34,11 +36,6 @@ function kindsOf(values: Values, before: Rule | null): string[] {
   const chosen = Object.keys(ALERT_KINDS).filter((topic) => values[fields.topic(topic)] === 'on')
   const others = before?.kinds?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
   return [...chosen, ...others]
-}
-
-function quietHoursOf(values: Values): NonNullable<RuleBody['quietHours']> {
-  const { from = '', to = '', timeZone = 'UTC' } = values
-  return { days: daysOf(values), from, to, timeZone }
 }
 
 function daysOf(values: Values): Day[] {
@@ -71,14 +68,11 @@ const orNull = <T>(items: T[]) => (items.length === 0 ? null : items)
 
 /** Error messages by field; empty when the input is valid. */
 export function wrongValues(values: Values, steps: number, channelIds: string[]): Values {
-  const wrong: Values = {}
+  const wrong = wrongQuietHours(values)
   const first = channelIds[0] ?? ''
   if (idsOf(values, 'channel ').length === 0) wrong[fields.channel(first)] = messages.chooseChannel
-  if (values['quiet'] === 'on') {
-    if (!values['from']) wrong['from'] = messages.enterTime('22:00')
-    if (!values['to']) wrong['to'] = messages.enterTime('07:00')
-    if (daysOf(values).length === 0) wrong[fields.day('mon')] = messages.chooseDay
-  }
+  if (values['quiet'] === 'on' && daysOf(values).length === 0)
+    wrong[fields.day('mon')] = messages.chooseDay
   if (values['escalation'] !== 'on') return wrong
   if (!isWhole(values['repeats'], 0, 10)) wrong['repeats'] = messages.enterRepeats
   for (let step = 0; step < steps; step++) {

@@ -27,6 +27,14 @@ export const ALERT_KINDS: Record<string, AlertKind> = {
   channel: { name: 'Alert channels', to: '/alerts/channels' },
 }
 
+export const quiet = {
+  quiet: 'Quiet hours',
+  from: 'From',
+  to: 'To',
+  timeZone: 'Time zone',
+  enterTime: (example: string) => `Enter a time, such as ${example}.`,
+} as const
+
 /** The topic of an alert; undefined where this dashboard has no page for it. */
 export function kindOf(kind: string): AlertKind | undefined {
   return ALERT_KINDS[kind.split('.')[0] ?? '']

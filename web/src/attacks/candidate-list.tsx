@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Ago } from '../ui/text/ago.tsx'
+import { agoCell } from '../ui/lists/ago-cell.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
 import type { RowAction } from '../ui/lists/row-action.ts'
@@ -117,12 +117,7 @@ function columnsOf(labelOf: (service: string) => string): Column<Candidate>[] {
     {
       key: 'lastReportedAt',
       title: last,
-      cell: ({ lastReportedAt }) => (
-        <Muted>
-          <Ago at={lastReportedAt} />
-        </Muted>
-      ),
-      csv: ({ lastReportedAt }) => lastReportedAt,
+      ...agoCell('lastReportedAt'),
     },
   ]
 }

@@ -33,14 +33,8 @@ export function NetworkForm({ messages, onAdd, queryKey }: Props) {
 export function NetworkFields({ messages }: { messages: Record<'cidr' | 'label', string> }) {
   return (
     <FieldRow>
-      <TextField
-        name="cidr"
-        label={messages.cidr}
-        placeholder="192.0.2.0/24"
-        spellCheck={false}
-        autoComplete="off"
-      />
-      <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
+      <TextField name="cidr" label={messages.cidr} placeholder="192.0.2.0/24" spellCheck={false} />
+      <TextField name="label" label={messages.label} maxLength={200} />
     </FieldRow>
   )
 }

@@ -2,11 +2,10 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { Status } from '../ui/feedback/status.tsx'
-import { Muted } from '../ui/layout/page.tsx'
+import { agoCell } from '../ui/lists/ago-cell.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
 import type { Paged } from '../ui/lists/paged.ts'
-import { Ago } from '../ui/text/ago.tsx'
 import type { Delisting } from './api.ts'
 import { describeStatus, stepsNeedingAction } from './delisting-status.ts'
 import { list } from './messages.ts'
@@ -81,14 +80,9 @@ const COLUMNS: Column<Delisting>[] = [
   {
     key: 'createdAt',
     title: started,
-    cell: ({ createdAt }) => (
-      <Muted>
-        <Ago at={createdAt} />
-      </Muted>
-    ),
+    ...agoCell('createdAt'),
     sort: ({ createdAt }) => createdAt,
     descendsFirst: true,
-    csv: ({ createdAt }) => createdAt,
   },
 ]
 

@@ -6,13 +6,14 @@ import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted, Row } from '../ui/layout/page.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { useAccess } from '../workspaces/roles.ts'
-import { delisting, delistingQuery } from './api.ts'
+import { delisting, delistingQuery, type Delisting, type Step } from './api.ts'
 import { canRetry, isExplained, isFinal, isNotRequested } from './delisting-status.ts'
 import { step as messages } from './messages.ts'
 import { RequestText } from './request-text.tsx'
 import { LastChecked, SentRequest, StepAnswers } from './step-answers.tsx'
-import type { StepProps } from './step-line.tsx'
 import type { StepActions } from './use-step-actions.ts'
+
+export type StepProps = { of: Delisting; step: Step }
 
 /** Everything about a step that its line leaves out: the text, the answers and rarer actions. */
 export function StepDetails({ of, step, actions }: StepProps & { actions: StepActions }) {

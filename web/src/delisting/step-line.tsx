@@ -6,14 +6,11 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { useAccess } from '../workspaces/roles.ts'
-import type { Delisting, Step } from './api.ts'
 import { describeStepStatus, isExplained, isFinal, isNotRequested } from './delisting-status.ts'
 import { step as messages } from './messages.ts'
-import { StepDetails } from './step-details.tsx'
+import { StepDetails, type StepProps } from './step-details.tsx'
 import classes from './step-line.module.css'
 import { useStepActions, type StepActions } from './use-step-actions.ts'
-
-export type StepProps = { of: Delisting; step: Step }
 
 /** One list in a line: its status and the next action. The rest is folded. */
 export function StepLine({ of, step }: StepProps) {

@@ -12,7 +12,6 @@ import type {
   RejectedPage,
   SenderDays as SenderDaysShape,
   ReportPage,
-  ReportQuery,
   SourceDetail as SourceDetailShape,
   SourceRecordPage,
   Summary as SummaryShape,
@@ -24,7 +23,7 @@ import { withoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
 import { utcDayRange } from '../ui/text/dates.ts'
 import { inWorkspace } from '../workspace-choice.ts'
-import { periodQuery, type Period } from './search.ts'
+import { periodQuery, type Period, type ReportFilter, type SourceFilter } from './search.ts'
 
 export type ReportDomain = Static<typeof DmarcDomain>
 export type PublishedDomain = Static<typeof PublishedDomain>
@@ -41,24 +40,6 @@ export type RejectedItem = Static<typeof RejectedPage>['data']['rejected'][numbe
 export type UploadResult = Static<typeof UploadedShape>['data']
 export type ImportedDomains = Static<typeof ImportedDomainsShape>
 export type ReportMailbox = Static<typeof MailboxShape>
-
-/** The filter of the reports, as the screen’s URL has it. */
-export type ReportFilter = {
-  orgName?: string | undefined
-  result?: 'fail' | undefined
-  /** Reports that cover this UTC day. */
-  day?: string | undefined
-  sort?: Static<typeof ReportQuery>['sort']
-  page?: number | undefined
-  limit?: number
-}
-
-/** The filter of a source’s records. */
-export type SourceFilter = {
-  orgName?: string | undefined
-  result?: 'pass' | 'fail' | undefined
-  page?: number | undefined
-}
 
 const BASE = '/api/v1/dmarc'
 

@@ -1,6 +1,7 @@
+import type { Static } from 'typebox'
+import type { ReportQuery } from '../../../src/dmarc/shapes.ts'
 import { utcDayBefore } from '../ui/text/dates.ts'
 import { dayOf, oneOf, pageOf, searchText, type Search, type TableSearch } from '../search.ts'
-import type { ReportFilter, SourceFilter } from './api.ts'
 
 export const PERIOD_DAYS = [7, 30, 90, 365, 'all'] as const
 type PeriodDays = (typeof PERIOD_DAYS)[number]
@@ -66,6 +67,24 @@ export function summarySearch(search: Search): SummarySearch {
     ...periodSearch(search),
     ...Object.fromEntries(parameters.map((name) => [name, searchText(search[name])])),
   }
+}
+
+/** The filter of the reports, as the screen’s URL has it. */
+export type ReportFilter = {
+  orgName?: string | undefined
+  result?: 'fail' | undefined
+  /** Reports that cover this UTC day. */
+  day?: string | undefined
+  sort?: Static<typeof ReportQuery>['sort']
+  page?: number | undefined
+  limit?: number
+}
+
+/** The filter of a source’s records. */
+export type SourceFilter = {
+  orgName?: string | undefined
+  result?: 'pass' | 'fail' | undefined
+  page?: number | undefined
 }
 
 export function reportsSearch({

@@ -1,7 +1,8 @@
 import type { LinkProps } from '@tanstack/react-router'
 import type { Account } from '../api.ts'
 import type { IconName } from '../ui/brand/icons.tsx'
-import { isAtLeast, type Role } from '../workspaces/roles.ts'
+import { isAtLeast } from '../workspaces/roles.ts'
+import type { Role } from '../api.ts'
 import { keywords, screens, settings } from './messages.ts'
 
 export type NavigationEntry = {

@@ -34,7 +34,6 @@ export function AccountFields({
         placeholder={account.hostExample}
         defaultValue={filled.host}
         onType={(host) => setTyped({ ...typed, host })}
-        autoComplete="off"
         spellCheck={false}
         inputMode="url"
       />
@@ -46,7 +45,6 @@ export function AccountFields({
           placeholder={example}
           defaultValue={filled.user}
           onType={(user) => setTyped({ ...typed, user })}
-          autoComplete="off"
           spellCheck={false}
         />
         {takesTokens || takesSignIns ? (
@@ -91,7 +89,6 @@ export function ConnectionFields({ initial }: Initial) {
           inputMode="numeric"
           placeholder={String(security === 'tls' ? PORTS.tls : PORTS.starttls)}
           defaultValue={initial ? String(initial.port) : ''}
-          autoComplete="off"
         />
       </FieldRow>
       <CheckField

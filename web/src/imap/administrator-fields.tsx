@@ -27,7 +27,6 @@ export function AdministratorFields({ initial }: { initial: Administrator | unde
           name="administrator.user"
           label={messages.user}
           defaultValue={initial?.user ?? ''}
-          autoComplete="off"
           spellCheck={false}
         />
       )}

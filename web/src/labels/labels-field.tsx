@@ -10,7 +10,6 @@ export function LabelsField({ labels }: { labels: string[] }) {
       hint={messages.hint}
       defaultValue={labels.join(', ')}
       maxLength={400}
-      autoComplete="off"
       spellCheck={false}
     />
   )

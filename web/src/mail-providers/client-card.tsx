@@ -92,7 +92,6 @@ function ClientForm({ client }: { client: MailClient }) {
           name="clientId"
           label={messages.clientId}
           defaultValue={clientId ?? ''}
-          autoComplete="off"
           spellCheck={false}
         />
         <PasswordField
@@ -109,7 +108,6 @@ function ClientForm({ client }: { client: MailClient }) {
           label={messages.tenant}
           hint={messages.tenantHint}
           defaultValue={tenant}
-          autoComplete="off"
           spellCheck={false}
         />
       )}

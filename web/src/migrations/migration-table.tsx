@@ -2,12 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { Status } from '../ui/feedback/status.tsx'
-import { Muted } from '../ui/layout/page.tsx'
+import { agoCell } from '../ui/lists/ago-cell.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
 import type { Paged } from '../ui/lists/paged.ts'
 import type { RowAction } from '../ui/lists/row-action.ts'
-import { Ago } from '../ui/text/ago.tsx'
 import { counted } from '../ui/text/format.ts'
 import { useAccess } from '../workspaces/roles.ts'
 import { isMigrationOpen, migrations as requests, type Listed } from './api.ts'
@@ -128,13 +127,8 @@ const COLUMNS: Column<Listed>[] = [
   {
     key: 'createdAt',
     title: created,
-    cell: ({ createdAt }) => (
-      <Muted>
-        <Ago at={createdAt} />
-      </Muted>
-    ),
+    ...agoCell('createdAt'),
     sort: ({ createdAt }) => createdAt,
     descendsFirst: true,
-    csv: ({ createdAt }) => createdAt,
   },
 ]

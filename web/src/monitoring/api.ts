@@ -19,7 +19,6 @@ import { request, type ApiResponse } from '../api.ts'
 import { pageWithoutDeleted } from '../deletions.ts'
 import { searchOf } from '../search.ts'
 import { utcDayRange } from '../ui/text/dates.ts'
-import type { HistorySearch } from './search.ts'
 
 /** Hosts on one page. */
 const PAGE_HOSTS = 100
@@ -43,6 +42,14 @@ export type HostTimeline = Static<typeof HostTimelineShape>
 export type WorkspaceTimeline = Static<typeof WorkspaceTimelineShape>
 export type TimelineSpan = HostTimeline['periods'][number]
 export type ListMode = MonitoredList['mode']
+
+/** Filter and page of a host’s history. */
+export type HistorySearch = {
+  kind?: MonitoredKind | undefined
+  page?: number | undefined
+  /** Changes on this UTC day. */
+  day?: string | undefined
+}
 
 const BASE = '/api/v1/monitoring'
 

@@ -9,8 +9,7 @@ import { Section, Muted, Row } from '../ui/layout/page.tsx'
 import { PaginationLinks } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { historyQuery, type HostChange, type HostDetail } from './api.ts'
-import type { HistorySearch } from './search.ts'
+import { historyQuery, type HostChange, type HostDetail, type HistorySearch } from './api.ts'
 import { describeChange, history as messages } from './messages.ts'
 
 /** The anchor of the change log. */

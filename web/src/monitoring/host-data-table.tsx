@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { deleteAllWithUndo } from '../deletions.ts'
-import { messages as texts } from '../messages.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
 import type { Paged } from '../ui/lists/paged.ts'
 import type { RowAction } from '../ui/lists/row-action.ts'
@@ -52,11 +51,7 @@ function useHostActions(): RowAction<Host>[] {
           text: messages.removing(rows.map(({ host }) => host)),
           list: HOSTS_KEY,
           send: ({ id }) => monitoring.remove(id),
-          failed: (failures) =>
-            texts.someNotDeleted(
-              rows.length,
-              failures.map(({ row, reason }) => ({ name: row.host, reason })),
-            ),
+          nameOf: ({ host }) => host,
         }),
     },
   ]

@@ -1,5 +1,5 @@
 import { dayOf, oneOf, pageOf, tableSearch, type Search, type TableSearch } from '../search.ts'
-import type { Host, MonitoredKind } from './api.ts'
+import type { HistorySearch, Host, MonitoredKind } from './api.ts'
 
 const STATUSES: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
 const KINDS: MonitoredKind[] = ['blacklist', 'certificate', 'dns']
@@ -12,14 +12,6 @@ export type HostsSearch = TableSearch & {
 
 export function hostsSearch({ status, page, ...rest }: Search): HostsSearch {
   return { ...tableSearch(rest), status: oneOf(status, STATUSES), page: pageOf(page) }
-}
-
-/** Filter and page of a host’s history. */
-export type HistorySearch = {
-  kind?: MonitoredKind | undefined
-  page?: number | undefined
-  /** Changes on this UTC day. */
-  day?: string | undefined
 }
 
 export function historySearch({ kind, page, day }: Search): HistorySearch {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ChartPoint } from '../ui/charts/chart-surface.tsx'
+import type { ChartPoint } from '../ui/charts/chart-tooltip.tsx'
 import { TimelineChart, type TimelineItem, type TimelineRow } from '../ui/charts/timeline-chart.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'

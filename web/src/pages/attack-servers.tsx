@@ -57,7 +57,6 @@ function NewServer() {
             label={messages.name}
             placeholder={messages.nameExample}
             maxLength={100}
-            autoComplete="off"
           />
           <CheckField name="blocks" label={messages.block} hint={messages.blockHint} />
         </Form>

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { dmarc, reportsQuery, type ReportFilter } from '../dmarc/api.ts'
+import { dmarc, reportsQuery } from '../dmarc/api.ts'
+import type { ReportFilter } from '../dmarc/search.ts'
 import { DomainPage } from '../dmarc/domains/domain-page.tsx'
 import { domainPage, reports as messages, shared } from '../dmarc/messages.ts'
 import { REPORT_SORTS, ReportTable } from '../dmarc/reports/report-table.tsx'

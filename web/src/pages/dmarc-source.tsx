@@ -2,18 +2,12 @@ import { AddressLink } from '../addresses/address-link.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { SourceAdviceList } from '../dmarc/sources/source-advice.tsx'
-import {
-  domainsQuery,
-  sourceQuery,
-  type Source,
-  type SourceDetail,
-  type SourceFilter,
-} from '../dmarc/api.ts'
+import { domainsQuery, sourceQuery, type Source, type SourceDetail } from '../dmarc/api.ts'
 import { DailyMessages } from '../dmarc/summary/daily-messages.tsx'
 import { SourceIdentities } from '../dmarc/sources/source-identities.tsx'
 import { mailStats } from '../dmarc/summary/mail-stats.ts'
 import { RelatedSources } from '../dmarc/sources/related-sources.tsx'
-import { periodSearch, type Period } from '../dmarc/search.ts'
+import { periodSearch, type Period, type SourceFilter } from '../dmarc/search.ts'
 import { SourceRecords } from '../dmarc/sources/source-records.tsx'
 import { PeriodChoice } from '../dmarc/summary/period-choice.tsx'
 import { describeReverseName, describeNetwork, sourceName } from '../dmarc/sources/source-labels.ts'

@@ -90,7 +90,6 @@ function NewDomain() {
         name="domain"
         label={messages.domain}
         placeholder={messages.domainExample}
-        autoComplete="off"
         spellCheck={false}
       />
     </Form>

@@ -81,20 +81,13 @@ function Settings({
       submit={messages.save}
       check={(values) => ({ ...wrongPorts(values['tlsPorts'] ?? ''), ...wrongLabels(values) })}
     >
-      <TextField
-        name="label"
-        label={messages.label}
-        defaultValue={label}
-        maxLength={100}
-        autoComplete="off"
-      />
+      <TextField name="label" label={messages.label} defaultValue={label} maxLength={100} />
       <LabelsField labels={labels} />
       <TextField
         name="tlsPorts"
         label={messages.ports}
         hint={messages.portsHint}
         defaultValue={tlsPorts.join(' ')}
-        autoComplete="off"
       />
       <CheckField
         name="dnsRecords"

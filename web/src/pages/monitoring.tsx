@@ -102,7 +102,6 @@ function NewHost() {
               name="host"
               label={create.host}
               placeholder="mail.example.com"
-              autoComplete="off"
               spellCheck={false}
             />
             <TextField
@@ -110,7 +109,6 @@ function NewHost() {
               label={create.label}
               placeholder={create.labelExample}
               maxLength={100}
-              autoComplete="off"
             />
           </FieldRow>
         </Form>

@@ -73,7 +73,6 @@ export function Screen() {
           label={messages.address}
           placeholder="8.8.4.4"
           defaultValue={ip}
-          autoComplete="off"
           spellCheck={false}
           autoFocus={ip === ''}
         />

@@ -50,7 +50,6 @@ function NewEndpoint() {
           hint={endpoints.nameHint}
           placeholder={endpoints.nameExample}
           maxLength={100}
-          autoComplete="off"
         />
       </Form>
     </Card>

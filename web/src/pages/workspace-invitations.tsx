@@ -15,7 +15,8 @@ import {
   type Invitation,
   type IssuedInvitation,
 } from '../workspaces/api.ts'
-import { ROLES, useAccess, useHasRole, type Role } from '../workspaces/roles.ts'
+import { ROLES, useAccess, useHasRole } from '../workspaces/roles.ts'
+import type { Role } from '../api.ts'
 import { invitations as messages, roles } from '../workspaces/messages.ts'
 
 /** Invites people by email or link, and shows the invitations that are open. */
@@ -68,7 +69,6 @@ function NewInvitation({ workspaceId }: { workspaceId: string }) {
               hint={messages.emailHint}
               type="email"
               placeholder={messages.emailExample}
-              autoComplete="off"
               spellCheck={false}
             />
             <SelectField

@@ -70,13 +70,7 @@ function Current({ workspace }: { workspace: Workspace }) {
   return (
     <Section title={messages.nameSection}>
       <Form onSubmit={rename} check={missingName} submit={messages.save} {...useAccess('admin')}>
-        <TextField
-          name="name"
-          label={messages.name}
-          defaultValue={name}
-          maxLength={200}
-          autoComplete="off"
-        />
+        <TextField name="name" label={messages.name} defaultValue={name} maxLength={200} />
       </Form>
       <div role="status">{isSaved && <Notice tone="good">{messages.saved}</Notice>}</div>
     </Section>
@@ -128,7 +122,7 @@ function NewWorkspace({ current }: { current: string | null }) {
         submit={messages.create}
         kind="plain"
       >
-        <TextField name="name" label={messages.createName} maxLength={200} autoComplete="off" />
+        <TextField name="name" label={messages.createName} maxLength={200} />
       </Form>
     </>
   )
@@ -192,7 +186,6 @@ function Delete({ workspace: { id, name } }: { workspace: Workspace }) {
           name="confirmation"
           label={messages.confirmName}
           placeholder={name}
-          autoComplete="off"
           spellCheck={false}
         />
       </Form>

@@ -22,7 +22,6 @@ function ServiceAccountFields({ way }: { way: Way }) {
         name="user"
         label={messages.user}
         placeholder={messages.userExample}
-        autoComplete="off"
         spellCheck={false}
       />
     </>
@@ -38,15 +37,9 @@ function AppFields() {
           name="tenant"
           label={messages.tenant}
           placeholder={messages.tenantExample}
-          autoComplete="off"
           spellCheck={false}
         />
-        <TextField
-          name="clientId"
-          label={messages.clientId}
-          autoComplete="off"
-          spellCheck={false}
-        />
+        <TextField name="clientId" label={messages.clientId} spellCheck={false} />
       </FieldRow>
       <PasswordField name="clientSecret" label={messages.clientSecret} autoComplete="off" />
       <CertificateField />

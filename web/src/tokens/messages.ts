@@ -1,5 +1,8 @@
 import { counted } from '../ui/text/format.ts'
-import type { Module } from './scopes.ts'
+import type { ApiToken } from '../api.ts'
+
+export type Scope = NonNullable<ApiToken['scopes']>[number]
+export type Module = Exclude<Scope extends `${infer Name}:${string}` ? Name : never, '*'>
 
 /** Texts of the parts of the API that tokens are limited to. */
 export const scopes = {

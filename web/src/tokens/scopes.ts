@@ -1,8 +1,4 @@
-import type { ApiToken } from '../api.ts'
-import { scopes as messages } from './messages.ts'
-
-export type Scope = NonNullable<ApiToken['scopes']>[number]
-export type Module = Exclude<Scope extends `${infer Name}:${string}` ? Name : never, '*'>
+import { scopes as messages, type Module, type Scope } from './messages.ts'
 
 /** The modules of the API that a token can be limited to, in the order of the navigation. */
 export const MODULES = Object.keys(messages.modules) as Module[]

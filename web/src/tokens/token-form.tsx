@@ -30,7 +30,6 @@ export function TokenForm({ onCreate }: { onCreate: (token: WantedToken) => Prom
           label={messages.name}
           placeholder={messages.namePlaceholder}
           maxLength={100}
-          autoComplete="off"
         />
         <SelectField
           name="expiry"

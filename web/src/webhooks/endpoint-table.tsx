@@ -2,13 +2,11 @@ import { LABELS_COLUMN, LabelLine } from '../labels/labels-column.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { deleteAllWithUndo } from '../deletions.ts'
-import { messages as texts } from '../messages.ts'
 import { CopyButton } from '../ui/actions/copy.tsx'
-import { Muted } from '../ui/layout/page.tsx'
+import { agoCell } from '../ui/lists/ago-cell.tsx'
 import type { Column } from '../ui/lists/column.ts'
 import { DataTable } from '../ui/lists/data-table.tsx'
 import type { RowAction } from '../ui/lists/row-action.ts'
-import { Ago } from '../ui/text/ago.tsx'
 import { counted, numberText } from '../ui/text/format.ts'
 import { useAccess } from '../workspaces/roles.ts'
 import { endpointsQuery, webhooks, type Endpoint } from './api.ts'
@@ -47,11 +45,7 @@ function useEndpointActions(): RowAction<Endpoint>[] {
           text: messages.deleting(rows.map(nameOf)),
           list: endpointsQuery.queryKey,
           send: ({ id }) => webhooks.remove(id),
-          failed: (failures) =>
-            texts.someNotDeleted(
-              rows.length,
-              failures.map(({ row, reason }) => ({ name: nameOf(row), reason })),
-            ),
+          nameOf,
         }),
     },
   ]
@@ -98,14 +92,9 @@ const COLUMNS: Column<Endpoint>[] = [
     key: 'created',
     title: messages.columns.created,
     labelled: true,
-    cell: ({ createdAt }) => (
-      <Muted>
-        <Ago at={createdAt} />
-      </Muted>
-    ),
+    ...agoCell('createdAt'),
     sort: ({ createdAt }) => createdAt,
     descendsFirst: true,
-    csv: ({ createdAt }) => createdAt,
   },
   {
     key: 'copy',

@@ -16,13 +16,7 @@ import { settings } from './messages.ts'
 export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
-      <TextField
-        name="label"
-        label={settings.name}
-        defaultValue={endpoint.label}
-        maxLength={100}
-        autoComplete="off"
-      />
+      <TextField name="label" label={settings.name} defaultValue={endpoint.label} maxLength={100} />
       <LabelsField labels={endpoint.labels} />
       <TextField
         name="name"
@@ -30,7 +24,6 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
         hint={settings.urlNameHint}
         defaultValue={endpoint.name ?? ''}
         maxLength={63}
-        autoComplete="off"
         spellCheck={false}
       />
       <Section title={settings.response}>
@@ -41,20 +34,17 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
               label={settings.status}
               inputMode="numeric"
               defaultValue={String(endpoint.responseStatus)}
-              autoComplete="off"
             />
             <TextField
               name="timeout"
               label={settings.delay}
               inputMode="decimal"
               defaultValue={String(endpoint.timeout)}
-              autoComplete="off"
             />
             <TextField
               name="responseType"
               label={settings.contentType}
               defaultValue={endpoint.responseType}
-              autoComplete="off"
               spellCheck={false}
             />
           </FieldRow>
@@ -63,7 +53,6 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
             label={settings.body}
             defaultValue={endpoint.responseBody}
             placeholder={'{"ok": true}'}
-            spellCheck={false}
           />
           <AreaField
             name="responseHeaders"
@@ -71,7 +60,6 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
             hint={settings.responseHeadersHint}
             rows={2}
             defaultValue={headersText(endpoint.responseHeaders)}
-            spellCheck={false}
           />
           <CheckField
             name="template"
@@ -97,7 +85,6 @@ export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
             hint={settings.repeatKeyHint}
             defaultValue={endpoint.repeatKey ?? ''}
             maxLength={200}
-            autoComplete="off"
             spellCheck={false}
           />
         </Stack>
@@ -173,7 +160,6 @@ function HmacFields({ signature }: Pick<Endpoint, 'signature'>) {
         label={settings.header}
         defaultValue={signature?.header ?? ''}
         placeholder="X-Signature"
-        autoComplete="off"
         spellCheck={false}
       />
       <TextField
@@ -181,7 +167,6 @@ function HmacFields({ signature }: Pick<Endpoint, 'signature'>) {
         label={settings.prefix}
         defaultValue={signature?.prefix ?? ''}
         placeholder="sha256="
-        autoComplete="off"
         spellCheck={false}
       />
       <SelectField

@@ -11,7 +11,7 @@ import type { AuditPage } from '../../../src/accounts/shapes.ts'
 import type { AuditFilter } from '../administration/api.ts'
 import { searchOf } from '../search.ts'
 import { request, type ApiResponse } from '../api.ts'
-import type { Role } from './roles.ts'
+import type { Role } from '../api.ts'
 
 export type Workspace = Static<typeof WorkspaceShape>
 export type Member = Static<typeof MemberShape>

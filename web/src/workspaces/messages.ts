@@ -1,5 +1,5 @@
 import { counted } from '../ui/text/format.ts'
-import type { Role } from './roles.ts'
+import type { Role } from '../api.ts'
 
 const ROLE_NAMES: Record<Role, string> = {
   owner: 'Owner',

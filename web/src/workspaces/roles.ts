@@ -1,9 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Account } from '../api.ts'
+import type { Role } from '../api.ts'
 import { accountQuery } from '../queries.ts'
 import { roles as messages } from './messages.ts'
-
-export type Role = Account['role']
 
 /** From the most to the least powerful. */
 export const ROLES = Object.keys(messages.names) as Role[]

@@ -6,7 +6,8 @@ import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
 import { Steps } from '../ui/navigation/steps.tsx'
 import { membersQuery, workspaces, type Member } from './api.ts'
-import { ROLES, type Role } from './roles.ts'
+import { ROLES } from './roles.ts'
+import type { Role } from '../api.ts'
 import { members as messages, roles } from './messages.ts'
 
 type TransferProps = {

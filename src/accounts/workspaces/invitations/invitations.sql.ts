@@ -1,6 +1,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely'
 import type { Role } from '../../../http/access.ts'
 import type { Db } from '../../../store/database.ts'
+import { countRows, deleteRows } from '../../../store/row.ts'
 import type { DB } from '../../../store/tables.ts'
 
 type InvitationRow = {
@@ -129,11 +130,7 @@ export async function deleteInvitationsTo(
   workspaceId: string,
   email: string,
 ): Promise<void> {
-  await db
-    .deleteFrom('invitation')
-    .where('workspaceId', '=', workspaceId)
-    .where('email', '=', email)
-    .execute()
+  await deleteRows(db, 'invitation', { workspaceId, email })
 }
 
 /** Deletes the expired invitations of a workspace. */
@@ -159,10 +156,5 @@ export async function findInvitationTo(
 }
 
 export async function countInvitations(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('invitation')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'invitation', { workspaceId })
 }

@@ -1,5 +1,6 @@
 import type { Role } from '../../../http/access.ts'
 import type { Db } from '../../../store/database.ts'
+import { countRows, deleteRows } from '../../../store/row.ts'
 
 export type MemberRow = {
   accountId: string
@@ -53,12 +54,7 @@ export async function hasOtherOwner(
 }
 
 export async function countMembers(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('membership')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'membership', { workspaceId })
 }
 
 export async function updateRole(
@@ -86,9 +82,5 @@ export async function deleteMembership(
     .where('workspaceId', '=', workspaceId)
     .where('accountId', '=', accountId)
     .execute()
-  await db
-    .deleteFrom('membership')
-    .where('workspaceId', '=', workspaceId)
-    .where('accountId', '=', accountId)
-    .execute()
+  await deleteRows(db, 'membership', { workspaceId, accountId })
 }

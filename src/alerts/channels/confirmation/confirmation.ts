@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import { Fault } from '../../../errors.ts'
+import { Fault, invalidField } from '../../../errors.ts'
 import { clientNetwork } from '../../../http/client-address.ts'
 import { retryText } from '../../../http/limits/retry-text.ts'
 import { notifyChange } from '../../../store/changes.ts'
@@ -80,7 +80,7 @@ export async function confirmWithCode(
   if (channel.confirmedAt) return
   if (!(await confirmChannel(db, channel.id, hashOf(code.trim()), MAX_CODE_ATTEMPTS))) {
     const message = `is not the code; after ${MAX_CODE_ATTEMPTS} wrong codes a new one is needed`
-    throw new Fault('invalid_request', `This ${message}.`, { details: [{ path: 'code', message }] })
+    throw invalidField('code', message, 'This')
   }
   await notifyChange(db, channel.workspaceId, 'alerts', channel.id)
 }

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { ReadPosition } from '../../../net/imap/fetch/read-inbox.ts'
 import type { ImapAddress } from '../../../setting-values.ts'
 import type { Db } from '../../../store/database.ts'
+import { findRow } from '../../../store/row.ts'
 import type { DB } from '../../../store/tables.ts'
 
 /** The account of a mailbox, by which what was read of it is stored. */
@@ -12,11 +13,7 @@ type Reading = { readAt: Date | null; problem: string | null }
 
 /** How far the mailbox was read; another account begins at its first message. */
 export async function findPosition(db: Db, account: string): Promise<ReadPosition> {
-  const row = await db
-    .selectFrom('abuseBounceMailbox')
-    .select(['uidValidity', 'lastUid'])
-    .where('account', '=', account)
-    .executeTakeFirst()
+  const row = await findRow(db, 'abuseBounceMailbox', ['uidValidity', 'lastUid'], { account })
   return row ?? { uidValidity: null, lastUid: 0 }
 }
 
@@ -50,11 +47,7 @@ export async function saveReading(
 
 /** The last reading of a mailbox; undefined before the first. */
 export async function findReading(db: Db, mailbox: ImapAddress): Promise<Reading | undefined> {
-  return db
-    .selectFrom('abuseBounceMailbox')
-    .select(['readAt', 'problem'])
-    .where('account', '=', accountOf(mailbox))
-    .executeTakeFirst()
+  return findRow(db, 'abuseBounceMailbox', ['readAt', 'problem'], { account: accountOf(mailbox) })
 }
 
 export async function findProblem(db: Db): Promise<string | null> {

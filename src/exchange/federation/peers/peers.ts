@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault, messageOf } from '../../../errors.ts'
+import { Fault, messageOf, invalidField } from '../../../errors.ts'
 import { parseUrl } from '../../../parse-url.ts'
 import { fingerprintOf } from '../../../protocols/http-signature.ts'
 import { publicUrl } from '../../../setting-values.ts'
@@ -168,7 +168,5 @@ const isLoopback = (hostname: string) =>
   /^(127\.[\d.]+|\[::1\]|([a-z0-9-]+\.)*localhost)$/.test(hostname)
 
 function invalidUrl(message: string): Fault {
-  return new Fault('invalid_request', `The URL ${message}.`, {
-    details: [{ path: 'url', message }],
-  })
+  return invalidField('url', message, 'The URL')
 }

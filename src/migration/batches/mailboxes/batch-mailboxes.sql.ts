@@ -3,7 +3,7 @@ import type { Db } from '../../../store/database.ts'
 import { containsWords, orderTerm, type Order } from '../../../store/order.ts'
 import type { AccountAddress } from '../../migrations.sql.ts'
 import type { MailboxState } from '../batches.sql.ts'
-import type { Row } from '../../../store/row.ts'
+import { findRow, type Row } from '../../../store/row.ts'
 
 export type Pass = 'dry_run' | 'sync'
 
@@ -187,13 +187,7 @@ export async function findMailbox(
   batchId: string,
   id: string,
 ): Promise<MailboxRow | undefined> {
-  const row = await db
-    .selectFrom('batchMailbox')
-    .select(COLUMNS)
-    .where('batchId', '=', batchId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as MailboxRow | undefined
+  return findRow(db, 'batchMailbox', COLUMNS, { batchId, id })
 }
 
 /** Finds a mailbox with its encrypted passwords, and locks it. Null when they were deleted. */

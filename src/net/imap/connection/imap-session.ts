@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import type { ImapFlowOptions } from 'imapflow'
-import { Fault } from '../../../errors.ts'
+import { Fault, invalidField } from '../../../errors.ts'
 import { onAbort } from '../../abort.ts'
 import { classify } from '../../address.ts'
 import { openSocket } from '../../guard.ts'
@@ -152,9 +152,7 @@ function rejectControlCharacters(account: SignIn): void {
   for (const [field, value] of Object.entries(fields)) {
     if (value === undefined || !breaksCommand(value)) continue
     const message = 'must not have line breaks or NUL'
-    throw new Fault('invalid_request', `The ${field} ${message}.`, {
-      details: [{ path: field, message }],
-    })
+    throw invalidField(field, message, `The ${field}`)
   }
 }
 

@@ -63,7 +63,6 @@ function NewPasskey() {
           label={messages.name}
           placeholder={messages.namePlaceholder}
           maxLength={100}
-          autoComplete="off"
         />
       </Form>
       <div role="status">{added > 0 && <Notice tone="good">{messages.added}</Notice>}</div>

@@ -4,7 +4,8 @@ import { useAccess } from '../../workspaces/roles.ts'
 import { alerts, channelsQuery, type AlertChannelType, type Channel } from '../api.ts'
 import { channel as messages, create } from './messages.ts'
 import { SendingFields } from './sending-fields.tsx'
-import { sendingOf, wrongSending } from './sending.ts'
+import { sendingOf } from './sending.ts'
+import { wrongQuietHours } from '../quiet-hours.ts'
 import { SettingFields } from './setting-fields.tsx'
 import { changedSettings, wrongValues } from './setting-values.ts'
 
@@ -22,7 +23,7 @@ export function EditForm({ channel, type, onDone }: EditFormProps) {
 
   function check(values: Record<string, string>): Record<string, string> {
     const settings = type.hasSettings ? wrongValues(type, values, saved) : {}
-    return { ...settings, ...wrongSending(values) }
+    return { ...settings, ...wrongQuietHours(values) }
   }
   async function save(values: Record<string, string>): Promise<void> {
     const settings = type.hasSettings ? changedSettings(type, shown, values) : {}
@@ -34,14 +35,7 @@ export function EditForm({ channel, type, onDone }: EditFormProps) {
 
   return (
     <Form {...access} onSubmit={save} submit={messages.save} check={check}>
-      <TextField
-        name="label"
-        autoFocus
-        label={create.label}
-        defaultValue={label}
-        maxLength={100}
-        autoComplete="off"
-      />
+      <TextField name="label" autoFocus label={create.label} defaultValue={label} maxLength={100} />
       {type.hasSettings && (
         <>
           <SettingFields type={type} required saved={shown} />

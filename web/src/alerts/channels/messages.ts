@@ -150,15 +150,10 @@ export const sending = {
     warning: 'warning, error or critical',
     info: 'info or more severe',
   },
-  quiet: 'Quiet hours',
   quietHint: 'No alerts are sent during these hours; you get all of them at the end.',
   criticalAnytime: 'Send critical alerts during quiet hours',
   actionLinks: 'Add links to acknowledge, snooze and mute',
   actionLinksHint: 'Anyone who can read a message can use its link once, without signing in.',
-  from: 'From',
-  to: 'To',
-  timeZone: 'Time zone',
-  enterTime: (example: string) => `Enter a time, such as ${example}.`,
 } as const
 
 const CHANNEL_STATES: Record<Channel['status'], State> = {

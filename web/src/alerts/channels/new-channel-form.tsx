@@ -8,7 +8,7 @@ import { useAccess } from '../../workspaces/roles.ts'
 import { alerts, channelsQuery, type AlertChannelType, type CreatedAlertChannel } from '../api.ts'
 import { create as messages, test as testMessages } from './messages.ts'
 import { SENDS_ALL, SendingFields } from './sending-fields.tsx'
-import { wrongSending } from './sending.ts'
+import { wrongQuietHours } from '../quiet-hours.ts'
 import { SettingFields } from './setting-fields.tsx'
 import { newChannelOf, wrongValues } from './setting-values.ts'
 import { TestOutcome, type TestState } from './test-outcome.tsx'
@@ -49,7 +49,7 @@ export function NewChannelForm({ type, onCreated }: NewChannelFormProps) {
         onSubmit={add}
         submit={messages.submit}
         {...(type.hasSettings && { also: { submit: testMessages.sendUnsaved, onSubmit: test } })}
-        check={(values) => ({ ...wrongValues(type, values), ...wrongSending(values) })}
+        check={(values) => ({ ...wrongValues(type, values), ...wrongQuietHours(values) })}
       >
         <SettingFields type={type} required />
         <TextField
@@ -58,7 +58,6 @@ export function NewChannelForm({ type, onCreated }: NewChannelFormProps) {
           hint={messages.labelHint}
           placeholder={messages.labelExample}
           maxLength={100}
-          autoComplete="off"
         />
         <Disclosure summary={messages.more}>
           <Stack>

@@ -1,8 +1,7 @@
-import { useState } from 'react'
-import { CheckField, FieldRow, SelectField, TextField } from '../../ui/forms/form.tsx'
-import { viewerTimeZone } from '../../ui/text/dates.ts'
+import { CheckField, SelectField } from '../../ui/forms/form.tsx'
 import type { AlertChannelType, Channel } from '../api.ts'
 import { ALERT_KINDS } from '../messages.ts'
+import { QuietFields } from '../quiet-fields.tsx'
 import { sending as messages } from './messages.ts'
 import { kindField } from './sending.ts'
 import classes from './sending-fields.module.css'
@@ -24,7 +23,7 @@ type SendingFieldsProps = { type: AlertChannelType; settings: SendingSettings }
 
 /** Which alerts a channel sends, and when. */
 export function SendingFields({ type, settings }: SendingFieldsProps) {
-  const { kinds, minSeverity, actionLinks } = settings
+  const { kinds, minSeverity, quietHours, criticalAnytime, actionLinks } = settings
   return (
     <>
       <fieldset className={classes.kinds}>
@@ -47,7 +46,7 @@ export function SendingFields({ type, settings }: SendingFieldsProps) {
           ...Object.entries(messages.severities).map(([value, label]) => ({ value, label })),
         ]}
       />
-      <QuietFields settings={settings} />
+      <QuietFields quietHours={quietHours} criticalAnytime={criticalAnytime} texts={messages} />
       {type.hasActionLinks && (
         <CheckField
           name="actionLinks"
@@ -55,52 +54,6 @@ export function SendingFields({ type, settings }: SendingFieldsProps) {
           hint={messages.actionLinksHint}
           defaultChecked={actionLinks}
         />
-      )}
-    </>
-  )
-}
-
-function QuietFields({ settings: { quietHours, criticalAnytime } }: { settings: SendingSettings }) {
-  const [isQuiet, setQuiet] = useState(quietHours !== null)
-  const timeZone = quietHours?.timeZone ?? viewerTimeZone()
-  const timeZones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
-  return (
-    <>
-      <CheckField
-        name="quiet"
-        label={messages.quiet}
-        hint={messages.quietHint}
-        defaultChecked={isQuiet}
-        onChoose={setQuiet}
-      />
-      {isQuiet && (
-        <>
-          <FieldRow>
-            <TextField
-              name="from"
-              label={messages.from}
-              type="time"
-              defaultValue={quietHours?.from ?? '22:00'}
-            />
-            <TextField
-              name="to"
-              label={messages.to}
-              type="time"
-              defaultValue={quietHours?.to ?? '07:00'}
-            />
-            <SelectField
-              name="timeZone"
-              label={messages.timeZone}
-              defaultValue={timeZone}
-              choices={timeZones.map((zone) => ({ value: zone, label: zone }))}
-            />
-          </FieldRow>
-          <CheckField
-            name="criticalAnytime"
-            label={messages.criticalAnytime}
-            defaultChecked={criticalAnytime}
-          />
-        </>
       )}
     </>
   )

@@ -1,6 +1,6 @@
 import { ALERT_KINDS } from '../messages.ts'
-import type { AlertChannelType, Channel, ChannelSettings, QuietHours } from '../api.ts'
-import { sending as messages } from './messages.ts'
+import type { AlertChannelType, Channel, ChannelSettings } from '../api.ts'
+import { quietHoursOf } from '../quiet-hours.ts'
 
 type Sending = Required<
   Pick<ChannelSettings, 'label' | 'kinds' | 'minSeverity' | 'criticalAnytime' | 'quietHours'>
@@ -22,27 +22,13 @@ export function sendingOf(
   const chosen = Object.keys(ALERT_KINDS).filter((kind) => values[kindField(kind)] === 'on')
   const others = before?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
   const isAll = chosen.length === Object.keys(ALERT_KINDS).length
-  const isQuiet = values['quiet'] === 'on'
+  const quietHours = quietHoursOf(values)
   return {
     label: values['label']?.trim() ?? '',
     kinds: isAll ? null : [...chosen, ...others],
     minSeverity: (values['minSeverity'] || null) as Channel['minSeverity'],
-    quietHours: isQuiet ? hoursOf(values) : null,
-    criticalAnytime: isQuiet && values['criticalAnytime'] === 'on',
+    quietHours,
+    criticalAnytime: quietHours !== null && values['criticalAnytime'] === 'on',
     ...(hasActionLinks && { actionLinks: values['actionLinks'] === 'on' }),
-  }
-}
-
-function hoursOf(values: Record<string, string>): QuietHours {
-  const { from = '', to = '', timeZone = 'UTC' } = values
-  return { from, to, timeZone }
-}
-
-/** Error messages by field; empty when the input is valid. */
-export function wrongSending(values: Record<string, string>): Record<string, string> {
-  if (values['quiet'] !== 'on') return {}
-  return {
-    ...(!values['from'] && { from: messages.enterTime('22:00') }),
-    ...(!values['to'] && { to: messages.enterTime('07:00') }),
   }
 }

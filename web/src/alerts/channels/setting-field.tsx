@@ -36,7 +36,7 @@ export function SettingField({ type, field, saved }: SettingFieldProps) {
   // A value that is saved in part only is never filled in: the browser must not store it either.
   if (secret) return <SecretField field={field} isSaved={saved !== undefined} {...shared} />
   if (multiline) return <AreaField {...shared} />
-  return <TextField {...shared} autoComplete="off" />
+  return <TextField {...shared} />
 }
 
 type SecretFieldProps = Parameters<typeof PasswordField>[0] & {

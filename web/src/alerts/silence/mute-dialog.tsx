@@ -45,7 +45,7 @@ export function MuteDialog({ subject, onClose }: MuteDialogProps) {
       <p>{messages.text}</p>
       <Scope subject={subject} />
       <DurationFields choices={MUTE_CHOICES} />
-      <TextField name="reason" label={messages.reason} maxLength={200} />
+      <TextField name="reason" autoComplete="on" label={messages.reason} maxLength={200} />
     </FormDialog>
   )
 }

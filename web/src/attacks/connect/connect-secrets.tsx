@@ -38,7 +38,6 @@ export function ConnectSecretsForm({ created, onCreated }: Props) {
           label={messages.name}
           placeholder={messages.nameExample}
           maxLength={100}
-          autoComplete="off"
         />
       </Form>
       <div role="status">

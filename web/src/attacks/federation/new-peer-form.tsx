@@ -25,7 +25,6 @@ export function NewPeerForm() {
           placeholder={messages.addExample}
           maxLength={300}
           spellCheck={false}
-          autoComplete="off"
           inputMode="url"
         />
       </Form>

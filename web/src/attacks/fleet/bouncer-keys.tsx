@@ -45,7 +45,6 @@ function NewKey() {
           label={messages.label}
           placeholder={messages.labelExample}
           maxLength={100}
-          autoComplete="off"
         />
       </Form>
       <div role="status">

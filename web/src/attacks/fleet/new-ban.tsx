@@ -22,7 +22,7 @@ export function NewBan() {
     <Section title={messages.title}>
       <Form {...access} key={added} onSubmit={ban} submit={messages.submit}>
         <FieldRow>
-          <TextField name="ip" label={messages.ip} spellCheck={false} autoComplete="off" />
+          <TextField name="ip" label={messages.ip} spellCheck={false} />
           <SelectField
             name="seconds"
             label={messages.seconds}
@@ -30,7 +30,7 @@ export function NewBan() {
             defaultValue="86400"
           />
         </FieldRow>
-        <TextField name="reason" label={messages.reason} maxLength={200} autoComplete="off" />
+        <TextField name="reason" label={messages.reason} maxLength={200} />
       </Form>
     </Section>
   )

@@ -32,7 +32,6 @@ export function RuleForm({ rule, submit, onSave }: Props) {
         hint={messages.servicesHint}
         defaultValue={rule.services.join(', ')}
         spellCheck={false}
-        autoComplete="off"
       />
       <FieldRow>
         <NumberField name="minCount" label={messages.minCount} value={rule.minCount} />
@@ -48,13 +47,5 @@ export function RuleForm({ rule, submit, onSave }: Props) {
 }
 
 function NumberField({ name, label, value }: { name: string; label: string; value: number }) {
-  return (
-    <TextField
-      name={name}
-      label={label}
-      defaultValue={String(value)}
-      inputMode="decimal"
-      autoComplete="off"
-    />
-  )
+  return <TextField name={name} label={label} defaultValue={String(value)} inputMode="decimal" />
 }

@@ -50,7 +50,13 @@ function NewOptOutForm() {
 
   return (
     <Form key={added} onSubmit={add} submit={messages.add}>
-      <TextField name="email" type="email" label={messages.email} placeholder="abuse@example.net" />
+      <TextField
+        name="email"
+        autoComplete="on"
+        type="email"
+        label={messages.email}
+        placeholder="abuse@example.net"
+      />
     </Form>
   )
 }

@@ -34,7 +34,6 @@ export function RelayForm({ relay }: { relay: Relay }) {
           name="account"
           label={accountLabel}
           defaultValue={settings?.account ?? ''}
-          autoComplete="off"
           spellCheck={false}
         />
       )}
@@ -42,7 +41,6 @@ export function RelayForm({ relay }: { relay: Relay }) {
         name="key"
         label={keyLabel}
         {...(settings && { hint: messages.keepKey })}
-        autoComplete="off"
         spellCheck={false}
       />
       <a href={homepage}>{messages.where}</a>

@@ -2,7 +2,6 @@ import { LABELS_COLUMN, LabelLine } from '../../labels/labels-column.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { deleteAllWithUndo } from '../../deletions.ts'
-import { messages as texts } from '../../messages.ts'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Muted } from '../../ui/layout/page.tsx'
 import type { Column } from '../../ui/lists/column.ts'
@@ -56,11 +55,7 @@ function useDomainActions(): RowAction<ReportDomain>[] {
           text: messages.deleting(rows.map(({ domain }) => domain)),
           list: domainsQuery.queryKey,
           send: ({ id }) => dmarc.remove(id),
-          failed: (failures) =>
-            texts.someNotDeleted(
-              rows.length,
-              failures.map(({ row, reason }) => ({ name: row.domain, reason })),
-            ),
+          nameOf: ({ domain }) => domain,
         }),
     },
   ]

@@ -1,11 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Status } from '../../ui/feedback/status.tsx'
-import { Muted } from '../../ui/layout/page.tsx'
+import { agoCell } from '../../ui/lists/ago-cell.tsx'
 import type { Column } from '../../ui/lists/column.ts'
 import { DataTable } from '../../ui/lists/data-table.tsx'
 import type { Paged } from '../../ui/lists/paged.ts'
-import { Ago } from '../../ui/text/ago.tsx'
 import { counted } from '../../ui/text/format.ts'
 import type { Report } from '../api.ts'
 import { reports as messages, shared } from '../messages.ts'
@@ -89,14 +88,9 @@ function columnsOf(id: string): Column<Report>[] {
     {
       key: 'receivedAt',
       title: shared.received,
-      cell: ({ receivedAt }) => (
-        <Muted>
-          <Ago at={receivedAt} />
-        </Muted>
-      ),
+      ...agoCell('receivedAt'),
       descendsFirst: true,
       labelled: true,
-      csv: ({ receivedAt }) => receivedAt,
     },
   ]
 }

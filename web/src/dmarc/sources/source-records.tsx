@@ -6,10 +6,10 @@ import { Row, Section, Muted } from '../../ui/layout/page.tsx'
 import { PaginationLinks } from '../../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../../ui/feedback/loading.tsx'
 import { counted } from '../../ui/text/format.ts'
-import { sourceRecordsQuery, type SourceFilter } from '../api.ts'
+import { sourceRecordsQuery } from '../api.ts'
 import { PeriodText } from '../reports/period.tsx'
 import { records as messages, shared } from '../messages.ts'
-import type { Period } from '../search.ts'
+import type { Period, SourceFilter } from '../search.ts'
 import { RecordTable } from '../reports/record-table.tsx'
 
 const RESULTS = [

@@ -33,7 +33,7 @@ export function ConfirmForm({ batchId, step }: { batchId: string; step: StepName
               { value: 'skipped', label: messages.skipped },
             ]}
           />
-          <TextField name="note" label={messages.note} maxLength={500} />
+          <TextField name="note" autoComplete="on" label={messages.note} maxLength={500} />
         </FieldRow>
       </Form>
     </Disclosure>

@@ -131,7 +131,6 @@ function OptionFields({ options, onChange, hasAllMail }: OptionFieldsProps) {
         hint={messages.prefixHint}
         defaultValue={options.destPrefix}
         onType={(destPrefix) => onChange({ destPrefix })}
-        autoComplete="off"
         spellCheck={false}
       />
     </Stack>

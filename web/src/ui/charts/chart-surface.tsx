@@ -1,4 +1,4 @@
-import { useNavigate, type LinkProps } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import {
   useId,
   useRef,
@@ -11,23 +11,10 @@ import {
 import { messages } from '../messages.ts'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import classes from './chart-surface.module.css'
-import { ChartTooltip } from './chart-tooltip.tsx'
+import { ChartTooltip, type ChartPoint } from './chart-tooltip.tsx'
 import { isMoveKey, moveInRow, type MoveKey } from './cursor.ts'
-import type { Look } from './look.ts'
 import { useNearWindow } from '../use-near-window.ts'
 import { useWidth } from './use-width.ts'
-
-/** The screen that a point stands for. */
-export type DrillDown = Pick<LinkProps, 'to' | 'params' | 'search' | 'hash'> & { label: string }
-
-/** A point that can be shown: its name, its values and where it leads. */
-export type ChartPoint = {
-  title: string
-  values: { name: string; value: string; look?: Look }[]
-  /** A sentence below the values. */
-  note?: string | undefined
-  open?: DrillDown | undefined
-}
 
 type ChartSurfaceProps = {
   /** The name of the chart. */

@@ -1,9 +1,21 @@
-import { Link } from '@tanstack/react-router'
+import { Link, type LinkProps } from '@tanstack/react-router'
 import { useLayoutEffect, useRef, useState, type ComponentProps } from 'react'
-import type { ChartPoint, DrillDown } from './chart-surface.tsx'
 import classes from './chart-tooltip.module.css'
 import { tooltipPlace } from './cursor.ts'
+import type { Look } from './look.ts'
 import { Swatch } from './swatch.tsx'
+
+/** The screen that a point stands for. */
+export type DrillDown = Pick<LinkProps, 'to' | 'params' | 'search' | 'hash'> & { label: string }
+
+/** A point that can be shown: its name, its values and where it leads. */
+export type ChartPoint = {
+  title: string
+  values: { name: string; value: string; look?: Look }[]
+  /** A sentence below the values. */
+  note?: string | undefined
+  open?: DrillDown | undefined
+}
 
 type ChartTooltipProps = {
   point: ChartPoint

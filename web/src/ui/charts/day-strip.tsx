@@ -1,5 +1,6 @@
 import { messages } from '../messages.ts'
-import { ChartSurface, type DrillDown } from './chart-surface.tsx'
+import { ChartSurface } from './chart-surface.tsx'
+import type { DrillDown } from './chart-tooltip.tsx'
 import { dayAt } from './series.ts'
 import classes from './day-strip.module.css'
 

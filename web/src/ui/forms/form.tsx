@@ -196,7 +196,10 @@ type FieldProps = Pick<
   | 'type'
 > & { name: string; label: string; hint?: string }
 
-/** @param onType called with the current text, for content that depends on it */
+/**
+ * A line of text, for which the browser suggests nothing unless `autoComplete` says so.
+ * @param onType called with the current text, for content that depends on it
+ */
 export function TextField({
   label,
   hint,
@@ -208,6 +211,7 @@ export function TextField({
       {(control) => (
         <input
           type="text"
+          autoComplete="off"
           {...rest}
           {...control}
           onChange={(event) => onType?.(event.currentTarget.value)}
@@ -239,7 +243,7 @@ export function PasswordField({ label, hint, ...rest }: Omit<FieldProps, 'type'>
   )
 }
 
-/** Text of several lines, such as a body; `prose` is for text that people read. */
+/** Text of several lines, such as a body; `prose` is for text that people read, and is spell-checked. */
 export function AreaField({
   label,
   hint,
@@ -252,6 +256,7 @@ export function AreaField({
       {({ className, ...control }) => (
         <textarea
           rows={rows}
+          spellCheck={prose}
           {...rest}
           {...control}
           className={`${className} ${prose ? classes.prose : classes.area}`}

@@ -56,7 +56,6 @@ export function DestinationForm({ endpointId, destination, onDone }: Destination
         defaultValue={destination?.label ?? ''}
         placeholder={messages.labelExample}
         maxLength={100}
-        autoComplete="off"
       />
       <TextField
         name="url"
@@ -65,7 +64,6 @@ export function DestinationForm({ endpointId, destination, onDone }: Destination
         defaultValue={destination?.url ?? ''}
         placeholder="https://shop.example.com/hooks"
         maxLength={2_000}
-        autoComplete="off"
         spellCheck={false}
       />
       <Disclosure summary={messages.advanced}>
@@ -101,7 +99,6 @@ function AdvancedFields({ destination }: Pick<DestinationFormProps, 'destination
             hint={messages.orderKeyHint}
             defaultValue={destination?.order.key ?? ''}
             maxLength={200}
-            autoComplete="off"
             spellCheck={false}
           />
         )}
@@ -112,21 +109,18 @@ function AdvancedFields({ destination }: Pick<DestinationFormProps, 'destination
           label={messages.concurrency}
           inputMode="numeric"
           defaultValue={String(destination?.concurrency ?? 5)}
-          autoComplete="off"
         />
         <TextField
           name="perMinute"
           label={messages.perMinute}
           inputMode="numeric"
           defaultValue={String(destination?.perMinute ?? '')}
-          autoComplete="off"
         />
         <TextField
           name="timeoutSeconds"
           label={messages.timeout}
           inputMode="numeric"
           defaultValue={String(destination?.timeoutSeconds ?? 20)}
-          autoComplete="off"
         />
       </FieldRow>
       <AreaField
@@ -135,7 +129,6 @@ function AdvancedFields({ destination }: Pick<DestinationFormProps, 'destination
         hint={messages.headersHint}
         rows={2}
         defaultValue={headersText(destination?.headers ?? [])}
-        spellCheck={false}
       />
       <AreaField
         name="when"
@@ -143,7 +136,6 @@ function AdvancedFields({ destination }: Pick<DestinationFormProps, 'destination
         hint={messages.conditionsHint}
         rows={2}
         defaultValue={JSON.stringify(destination?.when ?? {})}
-        spellCheck={false}
       />
       <AreaField
         name="change"
@@ -151,14 +143,12 @@ function AdvancedFields({ destination }: Pick<DestinationFormProps, 'destination
         hint={messages.changeHint}
         rows={2}
         defaultValue={destination?.change ? JSON.stringify(destination.change) : ''}
-        spellCheck={false}
       />
       <TextField
         name="finalStatuses"
         label={messages.finalStatuses}
         hint={messages.finalStatusesHint}
         defaultValue={destination?.finalStatuses.join(', ') ?? ''}
-        autoComplete="off"
       />
       <CheckField
         name="skipRepeats"

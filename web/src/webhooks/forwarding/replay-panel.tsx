@@ -61,14 +61,13 @@ export function ReplayPanel({ endpointId, destinations }: ReplayPanelProps) {
               }))}
             />
             <SelectField name="choice" label={messages.choice} choices={REPLAY_CHOICES} />
-            <TextField name="hours" label={messages.hours} inputMode="numeric" autoComplete="off" />
+            <TextField name="hours" label={messages.hours} inputMode="numeric" />
             <TextField
               name="perMinute"
               label={messages.perMinute}
               hint={messages.hint}
               inputMode="numeric"
               defaultValue="600"
-              autoComplete="off"
             />
           </FieldRow>
         </Form>

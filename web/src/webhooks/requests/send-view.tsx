@@ -79,24 +79,27 @@ export function SendView({ endpointId, request }: SendViewProps) {
               choices={sentMethods(request.method)}
               defaultValue={request.method}
             />
-            <TextField name="path" label={messages.path} defaultValue={request.path} />
-            <TextField name="query" label={messages.query} defaultValue={request.query} />
+            <TextField
+              name="path"
+              autoComplete="on"
+              label={messages.path}
+              defaultValue={request.path}
+            />
+            <TextField
+              name="query"
+              autoComplete="on"
+              label={messages.query}
+              defaultValue={request.query}
+            />
           </FieldRow>
           <AreaField
             name="headers"
             label={messages.headers}
             rows={6}
             defaultValue={headersText(request.headers)}
-            spellCheck={false}
           />
           {isText ? (
-            <AreaField
-              name="body"
-              label={messages.body}
-              rows={8}
-              defaultValue={request.body}
-              spellCheck={false}
-            />
+            <AreaField name="body" label={messages.body} rows={8} defaultValue={request.body} />
           ) : (
             <Muted>{messages.bodyStays}</Muted>
           )}

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Button } from '../../ui/actions/button.tsx'
+import { CountButtons } from '../../ui/forms/count-buttons.tsx'
 import {
   AreaField,
   CheckField,
@@ -9,7 +9,7 @@ import {
   SelectField,
   TextField,
 } from '../../ui/forms/form.tsx'
-import { Muted, Row, Stack } from '../../ui/layout/page.tsx'
+import { Muted, Stack } from '../../ui/layout/page.tsx'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { rulesOf, rulesQuery, type Rule } from '../api.ts'
@@ -72,7 +72,6 @@ export function WebhookRuleForm({ endpointId, rule, onDone }: RuleFormProps) {
         defaultValue={rule?.label ?? ''}
         placeholder={messages.labelExample}
         maxLength={100}
-        autoComplete="off"
       />
       <section>
         <h3>{messages.conditions}</h3>
@@ -84,7 +83,6 @@ export function WebhookRuleForm({ endpointId, rule, onDone }: RuleFormProps) {
               label={messages.json}
               rows={4}
               defaultValue={JSON.stringify(rule?.when ?? {}, null, 2)}
-              spellCheck={false}
             />
           ) : (
             <ConditionRows rows={stored ?? []} count={conditions} onCount={setConditions} />
@@ -110,7 +108,7 @@ export function WebhookRuleForm({ endpointId, rule, onDone }: RuleFormProps) {
               isSequence={answers > 1}
             />
           ))}
-          <Counter
+          <CountButtons
             count={answers}
             min={1}
             max={MAX_ANSWERS}
@@ -122,32 +120,6 @@ export function WebhookRuleForm({ endpointId, rule, onDone }: RuleFormProps) {
         </Stack>
       </section>
     </Form>
-  )
-}
-
-type CounterProps = {
-  count: number
-  min: number
-  max: number
-  add: string
-  remove: string
-  onCount: (count: number) => void
-}
-
-function Counter({ count, min, max, add, remove, onCount }: CounterProps) {
-  return (
-    <Row>
-      {count < max && (
-        <Button size="small" onClick={() => onCount(count + 1)}>
-          {add}
-        </Button>
-      )}
-      {count > min && (
-        <Button size="small" kind="quiet" onClick={() => onCount(count - 1)}>
-          {remove}
-        </Button>
-      )}
-    </Row>
   )
 }
 
@@ -163,7 +135,7 @@ function ConditionRows({ rows, count, onCount }: ConditionRowsProps) {
       {Array.from({ length: count }, (_, row) => (
         <ConditionFields key={row} row={row} condition={rows[row]} />
       ))}
-      <Counter
+      <CountButtons
         count={count}
         min={0}
         max={MAX_ROWS}
@@ -199,7 +171,6 @@ function ConditionFields({ row, condition }: { row: number; condition: Condition
             hint={messages.nameHint}
             defaultValue={condition?.name ?? ''}
             maxLength={190}
-            autoComplete="off"
             spellCheck={false}
           />
         )}
@@ -216,7 +187,6 @@ function ConditionFields({ row, condition }: { row: number; condition: Condition
             label={messages.value}
             defaultValue={condition?.value ?? ''}
             maxLength={1_000}
-            autoComplete="off"
             spellCheck={false}
           />
         )}
@@ -243,14 +213,12 @@ function AnswerFields({ row, answer, isSequence }: AnswerFieldsProps) {
             label={messages.status}
             inputMode="numeric"
             defaultValue={String(answer?.status ?? 200)}
-            autoComplete="off"
           />
           <TextField
             name={name('delayMs')}
             label={messages.delay}
             hint={messages.delayHint}
             defaultValue={delayText(answer?.delayMs ?? 0)}
-            autoComplete="off"
           />
           {isSequence && (
             <TextField
@@ -258,7 +226,6 @@ function AnswerFields({ row, answer, isSequence }: AnswerFieldsProps) {
               label={messages.times}
               inputMode="numeric"
               defaultValue={String(answer?.times ?? 1)}
-              autoComplete="off"
             />
           )}
           <SelectField
@@ -273,7 +240,6 @@ function AnswerFields({ row, answer, isSequence }: AnswerFieldsProps) {
           name={name('type')}
           label={messages.type}
           defaultValue={answer?.type ?? 'text/plain; charset=utf-8'}
-          autoComplete="off"
           spellCheck={false}
         />
         <AreaField
@@ -281,7 +247,6 @@ function AnswerFields({ row, answer, isSequence }: AnswerFieldsProps) {
           label={messages.body}
           rows={3}
           defaultValue={answer?.body ?? ''}
-          spellCheck={false}
         />
         <AreaField
           name={name('headers')}
@@ -289,7 +254,6 @@ function AnswerFields({ row, answer, isSequence }: AnswerFieldsProps) {
           hint={messages.headersHint}
           rows={2}
           defaultValue={headersText(answer?.headers ?? [])}
-          spellCheck={false}
         />
         <CheckField
           name={name('template')}
@@ -316,7 +280,6 @@ function SequenceFields({ rule }: { rule: Rule | null }) {
         hint={messages.keyHint}
         defaultValue={rule?.key ?? ''}
         maxLength={200}
-        autoComplete="off"
         spellCheck={false}
       />
       <TextField
@@ -324,7 +287,6 @@ function SequenceFields({ rule }: { rule: Rule | null }) {
         label={messages.keyMinutes}
         inputMode="numeric"
         defaultValue={String(rule?.keyMinutes ?? 60)}
-        autoComplete="off"
       />
     </FieldRow>
   )
