@@ -3,8 +3,8 @@ import type { PostmasterDay, SndsDay, SpamRates } from './api.ts'
 
 const NO_DATA = 'No data'
 
-/** `0.12%`; small rates decide, so that two places are shown. */
-const percentage = (rate: number) => `${(rate * 100).toFixed(2)}%`
+/** `0.12%`: small rates decide. */
+const percentage = (rate: number) => `${Number((rate * 100).toFixed(2))}%`
 const share = (rate: number | null) => (rate === null ? NO_DATA : `${(rate * 100).toFixed(1)}%`)
 
 /** A rate of a day, or the range in which it is. */
@@ -31,7 +31,7 @@ export const statistics = {
     return [
       ...known,
       dmarc.length > 0 && counted(failures, 'DMARC failure'),
-      listings.length > 0 && `listed on ${counted(listed, 'day')}`,
+      listings.length > 0 && `Listed on ${counted(listed, 'day')}`,
     ]
       .filter(Boolean)
       .join('. ')
