@@ -823,6 +823,12 @@ describe('statistics of providers', () => {
        select id, current_date - 4, 'Yahoo', 1, 1000, 900, 0, 0, 0, 0, 0 from d`,
       [alice.id],
     )
+    await database.query(
+      `insert into complaint (workspace_id, fingerprint, provider, is_verified, type, incidents, domain, received_at)
+       select $1, sha256(random()::text::bytea), 'yahoo', true, 'abuse', 1, 'example.com',
+         (current_date - ago)::timestamp at time zone 'utc' from unnest(array[6, 4]) ago`,
+      [alice.id],
+    )
     await ask('PUT', 'snds/links', { dataLink: SNDS_LINKS.data })
     fake.state.snds.data.body =
       sndsLine('192.0.2.1', 'GREEN', '< 0.1%', 2) + sndsLine('203.0.113.9', 'RED', '5%', 2)
@@ -837,8 +843,14 @@ describe('statistics of providers', () => {
       { day: dayBefore(4), hosts: 1, listed: 0 },
       { day: dayBefore(3), hosts: 1, listed: 1 },
     ])
-    // Only of the addresses of the domain, and as the range that Microsoft says.
+    // Of days that DMARC reports cover; of the addresses of the domain, as the range that Microsoft says.
     expect(found.providers).toEqual([
+      {
+        provider: 'yahoo',
+        source: 'complaints',
+        name: 'Yahoo (CFL)',
+        days: [{ day: dayBefore(4), low: 0.001, high: 0.001 }],
+      },
       {
         provider: 'microsoft',
         source: 'snds',

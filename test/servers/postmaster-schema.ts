@@ -11,7 +11,7 @@ const DateOf = Type.Object(
   closed,
 )
 
-export const STANDARD_METRICS = [
+const STANDARD_METRICS = [
   'FEEDBACK_LOOP_ID',
   'FEEDBACK_LOOP_SPAM_RATE',
   'SPAM_RATE',
@@ -90,7 +90,7 @@ const ComplianceStatus = Type.Object(
   closed,
 )
 
-export const COMPLIANCE_REQUIREMENTS = [
+const COMPLIANCE_REQUIREMENTS = [
   'COMPLIANCE_REQUIREMENT_UNSPECIFIED',
   'SPF',
   'DKIM',

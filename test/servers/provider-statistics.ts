@@ -18,7 +18,7 @@ type Value = { floatValue?: number; doubleValue?: number; intValue?: string } & 
   stringList?: { values: string[] }
 }
 
-export const GOOGLE_CLIENT = { id: 'google-client', secret: 'the-secret-of-the-google-client' }
+const GOOGLE_CLIENT = { id: 'google-client', secret: 'the-secret-of-the-google-client' }
 export const SNDS_LINKS = {
   data: 'https://substrate.office.com/ip-domain-management-snds/SNDS/DataKey?key=11111111-secret',
   status: 'https://sendersupport.olc.protection.outlook.com/snds/ipStatus.aspx?key=22222222-secret',
@@ -185,7 +185,7 @@ export async function startProviderStatistics() {
     }
   }
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function respond(request: IncomingMessage): Promise<Answer> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake.test')
     if (pathname === '/.well-known/openid-configuration')
       return json({
@@ -215,7 +215,7 @@ export async function startProviderStatistics() {
   }
 
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    void answer(request).then(
+    void respond(request).then(
       ({ status, body, headers }) => response.writeHead(status, headers).end(body),
       (error: unknown) => {
         state.faults.push(error)

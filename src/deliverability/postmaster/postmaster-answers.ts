@@ -7,7 +7,7 @@ export type Metric = {
 }
 
 /** Shares from 0 to 1, and a count, of a day. What is missing is not known. */
-export const DAY_VALUES = [
+const DAY_VALUES = [
   'spamRate',
   'spfRate',
   'dkimRate',
@@ -17,7 +17,7 @@ export const DAY_VALUES = [
   'errorRate',
   'errorCount',
 ] as const
-export type DayValue = (typeof DAY_VALUES)[number]
+type DayValue = (typeof DAY_VALUES)[number]
 
 export type DeliveryErrors = { type: string; reason: string; count: number }
 export type LoopRate = { id: string; spamRate: number }

@@ -14,7 +14,7 @@ import {
   type PostmasterDay,
 } from './postmaster-answers.ts'
 
-export const POSTMASTER_ORIGIN = 'https://gmailpostmastertools.googleapis.com'
+const POSTMASTER_ORIGIN = 'https://gmailpostmastertools.googleapis.com'
 
 /** A token of the sign-in; another one in place of one that Google rejected. */
 export type FreshToken = (rejected?: string) => Promise<string>
@@ -44,7 +44,7 @@ const METRICS = [
 ]
 
 /** Types of delivery errors and their reasons (discovery document of v2, `BaseMetric`). */
-export const ERROR_REASONS = {
+const ERROR_REASONS = {
   reject: [
     'bad_attachment',
     'bad_or_missing_ptr_record',

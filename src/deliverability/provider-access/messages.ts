@@ -1,7 +1,7 @@
 import type { NewAlert, ResolvingAlert } from '../../alerts/raise.ts'
 import type { AccessTable } from './provider-access.sql.ts'
 
-export const PROVIDER_NAMES: Record<AccessTable, string> = {
+const PROVIDER_NAMES: Record<AccessTable, string> = {
   postmaster_access: 'Google Postmaster Tools',
   snds_access: 'Microsoft SNDS',
 }

@@ -188,5 +188,6 @@ function presentAccess(access: SndsAccessRow, secretKey: string) {
 
 /** False when they were encrypted with another key: then they must be entered again anyway. */
 function hasStatusLink(access: SndsAccessRow, secretKey: string): boolean {
-  return ifDecryptable(() => decryptLinks(access, secretKey))?.status != null
+  const links = ifDecryptable(() => decryptLinks(access, secretKey))
+  return links !== null && links.status !== null
 }

@@ -20,7 +20,11 @@ export async function reportSndsChanges(
     // An address without mail lately is as it was.
     const known = new Set([...days.map(({ address }) => address), ...bad.keys()])
     const kept = before.filter(({ address, isBlock }) => !isBlock && !known.has(address))
-    const current = [...bad.values()].map(({ reasons: _, ...row }) => row)
+    const current = [...bad.values()].map(({ address, level, isBlock }) => ({
+      address,
+      level,
+      isBlock,
+    }))
     await replaceSndsAlerts(trx, workspaceId, [...kept, ...current])
     const worse = [...bad.values()].filter(
       ({ address, level }) => level !== levels.get(address) && levels.get(address) !== 'error',

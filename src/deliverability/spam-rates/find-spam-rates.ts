@@ -11,7 +11,7 @@ import { listDmarcDays, listDomainAddresses, listHostIds } from './domain-facts.
 import { listSpamRateLevels } from './spam-rate-alerts.sql.ts'
 
 /** A spam rate of a day as a range from 0 to 1: most providers say one number, some two. */
-export type RateDay = { day: string; low: number; high: number | null }
+type RateDay = { day: string; low: number; high: number | null }
 
 export type ProviderRates = {
   provider: string

@@ -115,7 +115,7 @@ export const snds = {
   portalUrl: 'https://substrate.office.com/ip-domain-management-snds/SNDS',
   states: { active: 'Connected', failing: 'No data at the moment', ended: 'Access ended' },
   linksEnd: 'New links are needed by',
-  approvalEnds: (day: string) => `Approve the access in the portal again by ${day}.`,
+  approvalEnds: 'Approve the access in the portal again by',
   noApproval: 'Enter when Microsoft approved the access: it ends after ten months.',
   fetched: 'Last fetched',
   never: 'The first data come within five minutes.',

@@ -8,8 +8,7 @@ import { Disclosure } from '../../ui/layout/disclosure.tsx'
 import { Card, Stack } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
 import { Ago } from '../../ui/text/ago.tsx'
-import { ExactTime } from '../../ui/text/date-text.tsx'
-import { utcDayText } from '../../ui/text/dates.ts'
+import { DateText, ExactTime } from '../../ui/text/date-text.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { sndsQuery, statistics, type SndsAccess } from './api.ts'
 import { snds as messages } from './messages.ts'
@@ -58,9 +57,13 @@ function State({ access }: { access: NonNullable<SndsAccess['access']> }) {
       {problem !== null && <Notice tone={state === 'ended' ? 'bad' : 'warn'}>{problem}</Notice>}
       <p>
         {messages.linksEnd} <ExactTime at={linksEndAt} />.{' '}
-        {approvalEndsOn === null
-          ? messages.noApproval
-          : messages.approvalEnds(utcDayText(approvalEndsOn))}
+        {approvalEndsOn === null ? (
+          messages.noApproval
+        ) : (
+          <>
+            {messages.approvalEnds} <DateText at={approvalEndsOn} />.
+          </>
+        )}
       </p>
     </>
   )
