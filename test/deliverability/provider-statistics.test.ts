@@ -791,8 +791,14 @@ describe('statistics of providers', () => {
         ['POST', 'snds/fetch'],
       ] as const)
         expect((await ask(method, path, undefined, charlie.token)).status).toBe(404)
+      fake.state.snds.data.body = sndsLine('192.0.2.1', 'RED', '1%')
+      await fetchDue()
       expect((await ask('DELETE', 'snds')).status).toBe(200)
       expect((await ask('DELETE', 'snds')).status).toBe(404)
+      expect((await alerts()).map(({ kind, phase, title }) => [kind, phase, title])).toEqual([
+        ['deliverability.snds', 'open', 'Microsoft rates mail from 192.0.2.1 badly'],
+        ['deliverability.access-working', 'resolved', 'Closed: Microsoft SNDS was disconnected'],
+      ])
     })
   })
 

@@ -1,3 +1,4 @@
+import { raiseResolved } from '../../alerts/raise.ts'
 import { callerOf } from '../../http/auth.ts'
 import { Fault } from '../../errors.ts'
 import { Done, responses, Success } from '../../http/http-schema.ts'
@@ -7,6 +8,7 @@ import type { EraseCredential } from '../../mail-credentials/erase-credential.ts
 import { findCredential, holdCredential } from '../../mail-credentials/mail-credentials.sql.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { accessStateOf } from '../provider-access/access-state.ts'
+import { disconnectedAlert } from '../provider-access/messages.ts'
 import { makeDue } from '../provider-access/provider-access.sql.ts'
 import type { PostmasterDeps } from './fetch-postmaster.ts'
 import {
@@ -130,6 +132,7 @@ async function disconnect(
   const revoke = await db.transaction().execute(async (trx) => {
     const deleted = await deletePostmasterAccess(trx, workspaceId)
     if (!deleted) throw notFound()
+    await raiseResolved(trx, disconnectedAlert(workspaceId, 'postmaster_access'))
     await notifyChange(trx, workspaceId, 'checks', workspaceId)
     const { credentialId } = deleted
     return credentialId === null ? null : eraseCredential(trx, workspaceId, credentialId)

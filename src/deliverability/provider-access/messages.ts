@@ -39,6 +39,28 @@ export function accessLostAlert(
   }
 }
 
+/** The alert that ends an incident of a provider that was disconnected: nothing is known any more. */
+export function disconnectedAlert(
+  workspaceId: string,
+  table: AccessTable,
+  incident = incidentOf(table),
+): ResolvingAlert {
+  const at = new Date()
+  const name = PROVIDER_NAMES[table]
+  return {
+    workspaceId,
+    kind: 'deliverability.access-working',
+    key: `${incident} disconnected ${at.toISOString()}`,
+    incident,
+    title: `Closed: ${name} was disconnected`,
+    text: 'Nothing is fetched any more, so nothing is known.',
+    nextStep: '',
+    path: PATH,
+    objects: [name],
+    at,
+  }
+}
+
 export function accessWorkingAlert(workspaceId: string, table: AccessTable): ResolvingAlert {
   const at = new Date()
   const name = PROVIDER_NAMES[table]

@@ -13,7 +13,8 @@ export type BadAddress = SndsAlertRow & { reasons: string[] }
 const PATH = '/domains'
 const MAX_NAMED = 10
 
-const INCIDENTS = {
+/** What alerts of SNDS are about, besides its access. */
+export const SNDS_INCIDENTS = {
   ratings: 'snds/ratings',
   link: 'provider-access/snds-link',
   approval: 'provider-access/snds-approval',
@@ -29,7 +30,7 @@ export function sndsAlert(workspaceId: string, bad: readonly BadAddress[]): NewA
     workspaceId,
     kind: 'deliverability.snds',
     key: `snds ratings ${at.toISOString()}`,
-    incident: INCIDENTS.ratings,
+    incident: SNDS_INCIDENTS.ratings,
     phase: 'open',
     severity: bad.some(({ level }) => level === 'error') ? 'error' : 'warning',
     title:
@@ -54,7 +55,7 @@ export function sndsNormalAlert(workspaceId: string): ResolvingAlert {
     workspaceId,
     kind: 'deliverability.snds-normal',
     key: `snds normal ${at.toISOString()}`,
-    incident: INCIDENTS.ratings,
+    incident: SNDS_INCIDENTS.ratings,
     title: 'Resolved: Microsoft rates all addresses green again',
     text: 'The latest days of SNDS have no yellow or red result and no raised complaint rate.',
     nextStep: '',
@@ -89,7 +90,7 @@ export function accessEndingAlert({ workspaceId, end, since }: Ending): NewAlert
     workspaceId,
     kind: 'deliverability.access-ending',
     key: `snds ${end} ending ${new Date(since).toISOString()}`,
-    incident: INCIDENTS[end],
+    incident: SNDS_INCIDENTS[end],
     phase: 'open',
     severity: 'warning',
     title,
@@ -107,7 +108,7 @@ export function accessRenewedAlert(workspaceId: string, end: Ending['end']): Res
     workspaceId,
     kind: 'deliverability.access-working',
     key: `snds ${end} renewed ${at.toISOString()}`,
-    incident: INCIDENTS[end],
+    incident: SNDS_INCIDENTS[end],
     title: ENDS[end].resolved,
     text: '',
     nextStep: '',

@@ -4,13 +4,15 @@ import { Done, responses, Success } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { raiseResolved } from '../../alerts/raise.ts'
 import { notifyChange } from '../../store/changes.ts'
+import type { Db } from '../../store/database.ts'
 import { ifDecryptable } from '../../store/encryption.ts'
 import { DAY_MS, monthsBefore } from '../../time.ts'
 import { MAX_GROUP_ROWS, SNDS_APPROVAL_MONTHS, SNDS_LINK_DAYS } from '../limits.ts'
 import { accessStateOf } from '../provider-access/access-state.ts'
+import { disconnectedAlert } from '../provider-access/messages.ts'
 import { makeDue } from '../provider-access/provider-access.sql.ts'
 import type { SndsDeps } from './fetch-snds.ts'
-import { accessRenewedAlert } from './messages.ts'
+import { accessRenewedAlert, SNDS_INCIDENTS } from './messages.ts'
 import { NewSndsAccess, SndsAccess, SndsApproval } from './shapes.ts'
 import { decryptLinks, encryptLinks, requireSndsLink } from './snds-links.ts'
 import {
@@ -137,12 +139,19 @@ function changeRoutes(app: App, deps: Deps): void {
       const { workspaceId } = callerOf(request)
       const isDeleted = await db
         .transaction()
-        .execute(async (trx) => deleteSndsAccess(trx, workspaceId))
+        .execute(async (trx) => removeAccess(trx, workspaceId))
       if (!isDeleted) throw notFound()
-      await notifyChange(db, workspaceId, 'checks', workspaceId)
       return { success: true }
     },
   )
+}
+
+async function removeAccess(trx: Db, workspaceId: string): Promise<boolean> {
+  if (!(await deleteSndsAccess(trx, workspaceId))) return false
+  for (const incident of [undefined, ...Object.values(SNDS_INCIDENTS)])
+    await raiseResolved(trx, disconnectedAlert(workspaceId, 'snds_access', incident))
+  await notifyChange(trx, workspaceId, 'checks', workspaceId)
+  return true
 }
 
 const notFound = () => new Fault('not_found', 'This workspace has no links of Microsoft SNDS.')
