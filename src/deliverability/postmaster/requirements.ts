@@ -26,7 +26,7 @@ const TEXTS: Record<Requirement, Text> = {
   ENCRYPTION: { title: 'TLS', action: 'Send mail to Gmail over TLS.' },
   USER_REPORTED_SPAM_RATE: {
     title: 'Spam rate',
-    action: 'Keep it below 0.1%: send only to people who asked for it, and remove who don’t read.',
+    action: 'Keep it below 0.1%: send only to people who asked for it and read it.',
   },
   ONE_CLICK_UNSUBSCRIBE: {
     title: 'One-click unsubscribe',

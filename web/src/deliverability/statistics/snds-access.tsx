@@ -34,7 +34,14 @@ export function SndsAccessCard() {
         <Disclosure summary={access === null ? messages.enter : messages.enterNew}>
           {() => <LinksForm approvedOn={access?.approvedOn ?? ''} />}
         </Disclosure>
-        {access !== null && <Delete />}
+        {access !== null && (
+          <>
+            <Disclosure summary={messages.enterDay}>
+              {() => <ApprovalForm approvedOn={access.approvedOn ?? ''} />}
+            </Disclosure>
+            <Delete />
+          </>
+        )}
       </Stack>
     </Card>
   )
@@ -116,12 +123,41 @@ function LinksForm({ approvedOn }: { approvedOn: string }) {
   )
 }
 
-function findMistakes(values: Record<string, string>): Record<string, string> {
+/** The access is approved in the portal more rarely than links are created. */
+function ApprovalForm({ approvedOn }: { approvedOn: string }) {
+  const access = useAccess()
+  const queries = useQueryClient()
+  return (
+    <Form
+      {...access}
+      submit={messages.submitDay}
+      check={findWrongDay}
+      onSubmit={async (values) => {
+        await statistics.approve((values['approvedOn'] ?? '').trim())
+        await queries.invalidateQueries({ queryKey: ['provider-statistics'] })
+      }}
+    >
+      <TextField
+        name="approvedOn"
+        label={messages.approvedOn}
+        placeholder={messages.dayExample}
+        autoComplete="off"
+        defaultValue={approvedOn}
+      />
+    </Form>
+  )
+}
+
+function findWrongDay(values: Record<string, string>): Record<string, string> {
   const day = values['approvedOn']?.trim() ?? ''
-  const isDay = day === '' || (/^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day)))
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day))
+  return isDay ? {} : { approvedOn: messages.wrongDay }
+}
+
+function findMistakes(values: Record<string, string>): Record<string, string> {
   return {
     ...(!values['dataLink']?.trim() && { dataLink: messages.missing }),
-    ...(!isDay && { approvedOn: messages.wrongDay }),
+    ...(values['approvedOn']?.trim() && findWrongDay(values)),
   }
 }
 
