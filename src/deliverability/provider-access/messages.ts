@@ -53,7 +53,7 @@ export function disconnectedAlert(
     key: `${incident} disconnected ${at.toISOString()}`,
     incident,
     title: `Closed: ${name} was disconnected`,
-    text: 'Nothing is fetched any more, so nothing is known.',
+    text: 'Its statistics are no longer fetched, so nothing is known.',
     nextStep: '',
     path: PATH,
     objects: [name],
