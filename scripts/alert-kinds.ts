@@ -23,6 +23,14 @@ export const ALERT_KINDS: Readonly<Record<string, string>> = {
   'deliverability.canary-blind':
     'A canary cannot send to a seed, or cannot read it, three times in a row.',
   'deliverability.canary-working': 'It can again.',
+  'deliverability.snds': 'Microsoft SNDS rates an address yellow or red, or blocks it.',
+  'deliverability.snds-normal': 'It rates all addresses green again.',
+  'deliverability.access-ending':
+    'Links of SNDS end within 5 days, or its access within 30 unless it is approved again.',
+  'deliverability.access-ended':
+    'The access to statistics of a provider has ended, or has failed for two days.',
+  'deliverability.access-working':
+    'The statistics come again, the access was renewed, or it was disconnected.',
   'dmarc.failures': 'A day has far more failures than the two weeks before it.',
   'dmarc.new-sender':
     'An unknown sender sent 10 messages, or one that passed; none in the first 7 days of reports.',

@@ -5,6 +5,7 @@ import { MAILBOX_ENCRYPTED_COLUMNS } from './dmarc/mailboxes/fetch.ts'
 import { CLIENT_ENCRYPTED_COLUMNS } from './mail-credentials/clients/clients.ts'
 import { ENCRYPTED_COLUMNS as CREDENTIAL_COLUMNS } from './mail-credentials/access-tokens.ts'
 import { CANARY_ENCRYPTED_COLUMNS } from './deliverability/canary/sign-ins.ts'
+import { SNDS_ENCRYPTED_COLUMNS } from './deliverability/snds/snds-links.ts'
 import { BATCH_ENCRYPTED_COLUMNS } from './migration/batches/passwords.ts'
 import { ENCRYPTED_COLUMNS as MIGRATION_COLUMNS } from './migration/submit-migration.ts'
 import type { EncryptedColumn } from './store/key-rotation.ts'
@@ -19,6 +20,7 @@ export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   ...CLIENT_ENCRYPTED_COLUMNS,
   ...MAILBOX_ENCRYPTED_COLUMNS,
   ...CANARY_ENCRYPTED_COLUMNS,
+  ...SNDS_ENCRYPTED_COLUMNS,
   ...MIGRATION_COLUMNS,
   ...BATCH_ENCRYPTED_COLUMNS,
   ...RELAY_ENCRYPTED_COLUMNS,

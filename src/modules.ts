@@ -95,6 +95,7 @@ export async function createModules(
       resolver,
       allowPrivate,
       config,
+      providerOrigins,
       isUsed: isCredentialUsed,
       isKept: isCredentialKept,
       onClientRejected: async (trx, workspaceId, rejected) =>
@@ -105,7 +106,7 @@ export async function createModules(
         void (await raiseAlert(trx, rejectedAlert({ ...credential, credentialId }, problem))),
     }),
   )
-  const { openTokens, clients, startOwnerConsent, eraseCredential } = credentials
+  const { openTokens, readToken, clients, startOwnerConsent, eraseCredential } = credentials
   const migration = add(
     createMigrationModule({
       db,
@@ -245,6 +246,10 @@ export async function createModules(
       config,
       allowPrivate,
       openTokens,
+      readToken,
+      clients,
+      eraseCredential,
+      providerOrigins,
       lookUpRegistration: (...given) => domains.registrations.lookUp(...given),
       addressUses: dmarc.addressUses,
       listMailboxes: dmarc.mailboxes.list,

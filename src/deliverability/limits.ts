@@ -91,3 +91,49 @@ export const CANARY_TIMEOUT_MS = 60_000
 /** Days for which results are stored, and from which the usual share of bad ones is made. */
 export const CANARY_RESULT_DAYS = 400
 export const BASELINE_DAYS = 90
+
+/** Days for which statistics of providers are stored. */
+export const STATISTICS_DAYS = 400
+
+/** Workspaces whose statistics are fetched at a time, and seconds until another instance repeats one. */
+export const STATISTICS_BATCH = 20
+export const PARALLEL_STATISTICS = 4
+export const STATISTICS_LEASE_SECONDS = 30 * MINUTE_SECONDS
+
+/** Seconds between two fetches: Google adds a day at a time, and Microsoft shows the latest one. */
+export const POSTMASTER_INTERVAL_SECONDS = DAY_SECONDS
+export const SNDS_INTERVAL_SECONDS = DAY_SECONDS / 2
+
+/** Seconds until a fetch that failed is repeated: doubled from the first to the last. */
+export const STATISTICS_RETRY_SECONDS = { first: 15 * MINUTE_SECONDS, last: DAY_SECONDS / 4 }
+
+/** Days of failures after which there is an alert. */
+export const FAILING_DAYS = 2
+
+/** Domains of a workspace that Google is asked about, and milliseconds and bytes of an answer. */
+export const MAX_POSTMASTER_DOMAINS = 200
+export const POSTMASTER_TIMEOUT_MS = 20_000
+export const MAX_POSTMASTER_BYTES = 2 * 1024 * 1024
+export const MAX_POSTMASTER_PAGES = 20
+
+/** Days that are fetched first, and later: some change or come late. */
+export const POSTMASTER_FIRST_DAYS = 90
+export const POSTMASTER_DAYS = 14
+
+/** Days within which the latest statistics count for an alert. */
+export const RECENT_STATISTICS_DAYS = 7
+
+export const SNDS_TIMEOUT_MS = 30_000
+export const MAX_SNDS_BYTES = 8 * 1024 * 1024
+export const MAX_SNDS_BLOCKS = 1_000
+
+/** Days for which the links of SNDS work, and days before their end with an alert. */
+export const SNDS_LINK_DAYS = 30
+export const SNDS_LINK_WARNING_DAYS = 5
+
+/** Months after which the access to SNDS must be approved again, and days before with an alert. */
+export const SNDS_APPROVAL_MONTHS = 10
+export const SNDS_APPROVAL_WARNING_DAYS = 30
+
+/** Addresses of a domain that are looked for in SNDS. */
+export const MAX_DOMAIN_ADDRESSES = 500

@@ -23,6 +23,11 @@ import {
   CANARY_RESULT_DAYS,
   COMPLAINT_DAYS,
   FINDINGS_DAYS,
+  MAX_POSTMASTER_BYTES,
+  MAX_SNDS_BYTES,
+  POSTMASTER_TIMEOUT_MS,
+  SNDS_TIMEOUT_MS,
+  STATISTICS_DAYS,
 } from './limits.ts'
 import {
   createFindBackground,
@@ -31,16 +36,28 @@ import {
 import { createAskEngines } from './mail-tests/engines/ask-engines.ts'
 import { pickUpJob, recoverAnalysesJob, type ReadMailboxes } from './mail-tests/mail-test-jobs.ts'
 import { DUE_ANALYSES } from './mail-tests/mail-tests.sql.ts'
+import { createGuardedFetch, throughOrigins } from '../net/http/guarded-fetch.ts'
 import { complaintRatesJob } from './complaints/complaint-jobs.ts'
 import { createComplaintReceiver } from './complaints/receive-complaints.ts'
 import { complaintRoutes } from './complaints/routes.ts'
 import { createMailReceiver } from './mail-tests/receive-mails.ts'
 import { mailTestRoutes, sharedMailTestRoute } from './mail-tests/routes.ts'
 import { createAnalyzer } from './mail-tests/run-analysis.ts'
+import type { PostmasterDeps } from './postmaster/fetch-postmaster.ts'
+import { renewPostmasterAccess } from './postmaster/postmaster.sql.ts'
+import { postmasterRoutes, type PostmasterRoutesDeps } from './postmaster/routes.ts'
+import { ACCESS_TABLES, dueAccesses } from './provider-access/provider-access.sql.ts'
+import { endingAccessesJob, fetchStatisticsJob } from './provider-access/statistics-jobs.ts'
+import { sndsRoutes } from './snds/routes.ts'
+import { spamRateRoutes } from './spam-rates/routes.ts'
 
 export type DeliverabilityOptions = Omit<BackgroundDeps, 'blocklists'> &
-  CanaryDeps & {
+  CanaryDeps &
+  Pick<PostmasterDeps, 'readToken'> &
+  Pick<PostmasterRoutesDeps, 'clients' | 'eraseCredential'> & {
     db: Kysely<DB>
+    /** Other origins of providers, for tests. */
+    providerOrigins?: ReadonlyMap<string, string> | undefined
     notifications: Notifications
     log: Logger
     secretKey: string
@@ -79,6 +96,15 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
     isListening: config.SMTP_LISTEN !== null,
     listMailboxes: options.listMailboxes,
   }
+  const requests = (timeoutMs: number, maxBytes: number) =>
+    throughOrigins(createGuardedFetch(options, timeoutMs, maxBytes), options.providerOrigins)
+  const statistics = {
+    db,
+    secretKey: options.secretKey,
+    readToken: options.readToken,
+    requestGoogle: requests(POSTMASTER_TIMEOUT_MS, MAX_POSTMASTER_BYTES),
+    requestMicrosoft: requests(SNDS_TIMEOUT_MS, MAX_SNDS_BYTES),
+  }
   return {
     jobs: [
       recoverAnalysesJob(deps),
@@ -86,6 +112,8 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
       complaintRatesJob(deps),
       sendCanariesJob(options),
       checkCanariesJob(options),
+      fetchStatisticsJob(statistics),
+      endingAccessesJob(deps),
     ] as Job[],
     /** Receives tests and complaints from the module that has the SMTP server and the mailboxes. */
     mailReceivers: [createMailReceiver(deps), createComplaintReceiver(deps)],
@@ -101,6 +129,9 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
       ...[DUE_CANARIES, DUE_RESULTS].flatMap((rows) =>
         futureTimestampsOf(rows, { clock: 'database', aheadSeconds: CANARY_LONGEST_SECONDS }),
       ),
+      ...ACCESS_TABLES.flatMap((table) =>
+        futureTimestampsOf(dueAccesses(table), { clock: 'database', aheadSeconds: DAY_SECONDS }),
+      ),
     ],
     retention: [
       { table: 'mail_test_raw', column: 'expires_at', days: 0 },
@@ -108,6 +139,8 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
       { table: 'mail_test', column: 'expires_at', days: FINDINGS_DAYS },
       { table: 'complaint', column: 'received_at', days: COMPLAINT_DAYS },
       { table: 'canary_result', column: 'sent_at', days: CANARY_RESULT_DAYS },
+      { table: 'postmaster_day', column: 'day', days: STATISTICS_DAYS },
+      { table: 'snds_day', column: 'day', days: STATISTICS_DAYS },
     ],
     routes: {
       public: (app) => sharedMailTestRoute(app, deps),
@@ -115,15 +148,20 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
         mailTestRoutes(app, deps, context)
         complaintRoutes(app, deps)
         canaryRoutes(app, options)
+        postmasterRoutes(app, options)
+        sndsRoutes(app, options)
+        spamRateRoutes(app, deps)
       },
     } satisfies Routes<RouteContext>,
-    /** The next look into the mailboxes uses the renewed sign-in. */
+    /** Fetches again with a sign-in that was renewed: mailboxes of seeds, and statistics of Google. */
     async onCredentialRenewed(
       trx: Transaction<DB>,
       { workspaceId, credentialId }: { workspaceId: string; credentialId: string },
     ): Promise<void> {
       for (const canaryId of await clearSeedProblems(trx, workspaceId, credentialId))
         await notifyChange(trx, workspaceId, 'checks', canaryId)
+      if (await renewPostmasterAccess(trx, workspaceId, credentialId))
+        await notifyChange(trx, workspaceId, 'checks', workspaceId)
     },
     close: () => analyzer.close(),
   }

@@ -3,13 +3,15 @@ import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
-import type { ProviderId } from './providers.ts'
+import type { ProviderId, Purpose } from './providers.ts'
 
 /** A permission to sign in to a mailbox. */
 export type CredentialRow = {
   id: string
   workspaceId: string
   provider: ProviderId
+  /** What its tokens are for. */
+  purpose: Purpose
   /** A person’s permission for one mailbox, or a sign-in of an administrator. */
   kind: 'person' | 'service_account' | 'app'
   account: string
@@ -38,6 +40,7 @@ const COLUMNS = [
   'id',
   'workspaceId',
   'provider',
+  'purpose',
   'kind',
   'account',
   'clientId',
@@ -59,13 +62,14 @@ const COLUMNS = [
 
 const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interval(days => ${days})`
 
-/** The credentials that members of a workspace can use, without those of owners of mailboxes. */
+/** The sign-ins to mailboxes that members of a workspace can use, without those of their owners. */
 export async function listCredentials(db: Db, workspaceId: string): Promise<CredentialRow[]> {
   const rows = await db
     .selectFrom('mailCredential')
     .select(COLUMNS)
     .where('workspaceId', '=', workspaceId)
     .where('isOwners', '=', false)
+    .where('purpose', '=', 'mailbox')
     .orderBy('id')
     .execute()
   return rows as CredentialRow[]
@@ -104,15 +108,19 @@ export async function lockCredential(
 /** The credential of the same identity at a provider. */
 export async function findOfIdentity(
   db: Db,
-  workspaceId: string,
-  provider: ProviderId,
-  subject: string,
+  {
+    workspaceId,
+    provider,
+    purpose,
+    subject,
+  }: Pick<CredentialRow, 'workspaceId' | 'provider' | 'purpose'> & { subject: string },
 ): Promise<string | undefined> {
   const row = await db
     .selectFrom('mailCredential')
     .select('id')
     .where('workspaceId', '=', workspaceId)
     .where('provider', '=', provider)
+    .where('purpose', '=', purpose)
     .where('subject', '=', subject)
     .where('isOwners', '=', false)
     .executeTakeFirst()
@@ -133,7 +141,7 @@ type NewCredential = Pick<
   CredentialRow,
   'id' | 'workspaceId' | 'provider' | 'account' | 'subject' | 'sealed'
 > &
-  Partial<Pick<CredentialRow, 'kind' | 'clientId' | 'certificate' | 'isOwners'>> & {
+  Partial<Pick<CredentialRow, 'purpose' | 'kind' | 'clientId' | 'certificate' | 'isOwners'>> & {
     /** Of a person’s access token. */
     lifetimeSeconds?: number
     keepDays: number
@@ -356,7 +364,7 @@ export async function holdCredential(
     .execute()
 }
 
-/** Whether a report mailbox or a seed of a canary signs in with a credential. */
+/** Whether a report mailbox, a seed of a canary or statistics of Google need a credential. */
 export async function isCredentialSignedInWith(
   db: Db,
   workspaceId: string,
@@ -366,6 +374,8 @@ export async function isCredentialSignedInWith(
     select from dmarc_mailbox where workspace_id = ${workspaceId} and credential_id = ${id}
     union all
     select from canary_seed where workspace_id = ${workspaceId} and credential_id = ${id}
+    union all
+    select from postmaster_access where workspace_id = ${workspaceId} and credential_id = ${id}
     limit 1`.execute(db)
   return rows.length > 0
 }

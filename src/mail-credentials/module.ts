@@ -4,7 +4,7 @@ import type { PrivateTargets } from '../setting-values.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { RouteContext } from '../module.ts'
 import type { Resolver } from '../net/dns.ts'
-import { createGuardedFetch } from '../net/http/guarded-fetch.ts'
+import { createGuardedFetch, throughOrigins } from '../net/http/guarded-fetch.ts'
 import { futureTimestamps } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { DAY_SECONDS } from '../time.ts'
@@ -34,6 +34,8 @@ export type MailCredentialsOptions = {
   resolver: Resolver
   allowPrivate: PrivateTargets
   config: ProviderConfig & Pick<Config, 'BASE_URL'>
+  /** Other origins of providers, for tests. */
+  providerOrigins?: ReadonlyMap<string, string> | undefined
   isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
   /** Whether work without an end of its own uses a credential. */
   isKept: CleanUpDeps['isKept']
@@ -69,7 +71,10 @@ const FUTURE_TIMESTAMPS = futureTimestamps('database', [
 /** Creates the module of sign-ins to mailboxes that people allow at the providers (OAuth). */
 export function createMailCredentialsModule(options: MailCredentialsOptions) {
   const { db, secretKey, config, isUsed, isKept, onProblem } = options
-  const guardedFetch = createGuardedFetch(options, REQUEST_TIMEOUT_MS)
+  const guardedFetch = throughOrigins(
+    createGuardedFetch(options, REQUEST_TIMEOUT_MS),
+    options.providerOrigins,
+  )
   const clients = createClients({ db, secretKey, config, guardedFetch })
   const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
   const baseUrl = config.BASE_URL
@@ -90,6 +95,7 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
   }
   const { onClientRejected, onClientAccepted } = options
   const recheckJob = recheckClientsJob({ ...deps, onRenewed, onClientAccepted })
+  const readToken = createAccessTokens({ ...deps, onClientRejected })
   return {
     jobs: [
       recheckJob,
@@ -119,10 +125,8 @@ export function createMailCredentialsModule(options: MailCredentialsOptions) {
     startOwnerConsent: createOwnerConsents(deps),
     eraseCredential: createEraseCredential(deps),
     clients,
-    openTokens: createTokenSource(
-      deps,
-      createAccessTokens({ ...deps, onClientRejected }),
-      createAdministratorTokens(deps),
-    ),
+    openTokens: createTokenSource(deps, readToken, createAdministratorTokens(deps)),
+    /** Returns access tokens of sign-ins that open no mailbox. */
+    readToken,
   }
 }

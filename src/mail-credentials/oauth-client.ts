@@ -1,10 +1,11 @@
 import * as oidc from 'openid-client'
+import { Fault } from '../errors.ts'
 import type { GuardedFetch } from '../net/http/guarded-fetch.ts'
 import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
 import { authenticationOf } from './clients/authentication.ts'
 import { describeExpiry } from './clients/client-certificate.ts'
 import { describeFailure, OAuthRejected } from './oauth-problem.ts'
-import { identifiesPerson, type MailProvider } from './providers.ts'
+import { identifiesPerson, providerFor, type MailProvider, type Purpose } from './providers.ts'
 
 /** What must come back unchanged with the answer of the provider. */
 export type Checks = { state: string; nonce: string; verifier: string }
@@ -38,7 +39,6 @@ export type OAuthClient = ReturnType<typeof createOAuthClient>
  */
 export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedFetch) {
   let known: { client: Promise<oidc.Configuration>; until: number } | null = null
-  const scope = [...provider.mailScopes, ...provider.otherScopes].join(' ')
 
   function clientOf(): Promise<oidc.Configuration> {
     if (known && known.until > performance.now()) return known.client
@@ -51,12 +51,15 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
     return client
   }
 
-  async function ask<T>(question: (client: oidc.Configuration) => Promise<T>): Promise<T> {
+  async function ask<T>(
+    question: (client: oidc.Configuration) => Promise<T>,
+    asked = provider,
+  ): Promise<T> {
     requireValidCertificate(provider)
     try {
       return await question(await clientOf())
     } catch (error) {
-      throw describeFailure(error, provider)
+      throw describeFailure(error, asked)
     }
   }
 
@@ -66,9 +69,15 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
     /**
      * Begins a sign-in in a browser.
      * @param user the account that the provider suggests
+     * @throws Fault `invalid_request` when the provider offers no sign-in for the purpose
      */
-    start: (redirectUri: string, user: string | null): Promise<{ url: string; checks: Checks }> =>
-      ask(async (client) => {
+    async start(
+      redirectUri: string,
+      user: string | null,
+      purpose: Purpose = 'mailbox',
+    ): Promise<{ url: string; checks: Checks }> {
+      const asked = requireOffered(provider, purpose)
+      return ask(async (client) => {
         const checks = {
           state: oidc.randomState(),
           nonce: oidc.randomNonce(),
@@ -77,7 +86,7 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
         const url = oidc.buildAuthorizationUrl(client, {
           ...provider.parameters,
           redirect_uri: redirectUri,
-          scope,
+          scope: scopeOf(asked),
           state: checks.state,
           ...(identifiesPerson(provider) && { nonce: checks.nonce }),
           ...(user !== null && { login_hint: user }),
@@ -85,21 +94,24 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
           code_challenge_method: 'S256',
         })
         return { url: url.href, checks }
-      }),
+      }, asked)
+    },
 
     /**
      * Exchanges the code that a browser brought back.
      * @param answer the redirect URI with its query
      */
-    finish: (answer: URL, checks: Checks): Promise<Grant> =>
-      ask(async (client) => {
+    async finish(answer: URL, checks: Checks, purpose: Purpose = 'mailbox'): Promise<Grant> {
+      const asked = requireOffered(provider, purpose)
+      return ask(async (client) => {
         const tokens = await oidc.authorizationCodeGrant(client, answer, {
           expectedState: checks.state,
           pkceCodeVerifier: checks.verifier,
           ...(identifiesPerson(provider) && { expectedNonce: checks.nonce }),
         })
-        return grantOf(tokens, provider)
-      }),
+        return grantOf(tokens, asked)
+      }, asked)
+    },
 
     /** Whether people can sign in on another device. */
     offersDeviceCode: (): Promise<boolean> =>
@@ -111,7 +123,7 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
 
     /** Begins a sign-in on another device. */
     startDevice: (): Promise<DeviceCode> =>
-      ask((client) => oidc.initiateDeviceAuthorization(client, { scope })),
+      ask((client) => oidc.initiateDeviceAuthorization(client, { scope: scopeOf(provider) })),
 
     /** Waits until the person has signed in on the other device. */
     finishDevice: (code: DeviceCode, signal: AbortSignal): Promise<Grant> =>
@@ -141,6 +153,16 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
         }
       }),
   }
+}
+
+const scopeOf = ({ mailScopes, otherScopes }: MailProvider) =>
+  [...mailScopes, ...otherScopes].join(' ')
+
+function requireOffered(provider: MailProvider, purpose: Purpose): MailProvider {
+  const offered = providerFor(provider, purpose)
+  if (offered) return offered
+  const [path, message] = ['purpose', `is not offered by ${provider.name}`]
+  throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
 /** @throws OAuthRejected, in place of a rejection by the provider that is harder to understand */
@@ -198,13 +220,13 @@ function grantOf(tokens: Answer, provider: MailProvider): Grant {
 }
 
 /** People can leave out permissions on the page of some providers. */
-function requireScopes({ scope }: Answer, { name, mailScopes }: MailProvider): void {
+function requireScopes({ scope }: Answer, { name, mailScopes, subject }: MailProvider): void {
   if (scope === undefined) return
   const granted = scope.split(' ')
   if (mailScopes.every((each) => granted.includes(each))) return
   throw new OAuthRejected({
     kind: 'consent',
-    message: `The access to mail was not allowed at ${name}. Sign in again and select the permission for mail.`,
+    message: `The access to ${subject ?? 'mail'} was not allowed at ${name}. Sign in again and select the permission for ${subject ?? 'mail'}.`,
   })
 }
 

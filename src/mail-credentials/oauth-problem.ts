@@ -91,7 +91,7 @@ export function explainRejection(
     return { kind: 'consent', message: `${provider.name} rejected the sign-in (${code}).` }
   return {
     ...problem,
-    message: `${problem.message.replaceAll('{provider}', provider.name)} (${code})`,
+    message: `${problem.message.replaceAll('{provider}', provider.name).replaceAll('{subject}', provider.subject ?? 'the mailbox')} (${code})`,
   }
 }
 
@@ -134,7 +134,7 @@ const registration = (what: string): OAuthProblem => ({
 const ERRORS: Record<string, OAuthProblem> = {
   access_denied: {
     kind: 'consent',
-    message: 'The access to the mailbox was not allowed at {provider}. Sign in again and allow it.',
+    message: 'The access to {subject} was not allowed at {provider}. Sign in again and allow it.',
   },
   invalid_grant: ENDED,
   expired_token: { kind: 'consent', message: 'The code has expired. Start again.' },
@@ -146,7 +146,7 @@ const ERRORS: Record<string, OAuthProblem> = {
   org_internal: registration('it is for members of another organization only'),
   invalid_client: WRONG_CLIENT,
   unauthorized_client: registration('it may not use this kind of sign-in'),
-  invalid_scope: registration('the scope for IMAP is missing'),
+  invalid_scope: registration('the scope for {subject} is missing'),
   invalid_request: registration('the request was rejected'),
   redirect_uri_mismatch: registration('the redirect URI is missing or differs'),
   unsupported_response_type: registration('it does not allow authorization codes'),

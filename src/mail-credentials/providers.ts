@@ -5,6 +5,10 @@ import { readClientCertificate, type ClientCertificate } from './clients/client-
 export const PROVIDER_IDS = ['google', 'microsoft', 'yahoo', 'fastmail', 'other'] as const
 export type ProviderId = (typeof PROVIDER_IDS)[number]
 
+/** What a person allows with a sign-in: access to a mailbox, or to statistics about their domains. */
+export const PURPOSES = ['mailbox', 'postmaster'] as const
+export type Purpose = (typeof PURPOSES)[number]
+
 /** A provider for which the operator has registered this service. */
 export type MailProvider = {
   id: ProviderId
@@ -24,6 +28,8 @@ export type MailProvider = {
   parameters: Record<string, string>
   /** Its IMAP servers. A token is sent to no other host. */
   hosts: string[]
+  /** What a sign-in opens, where it is no mailbox. */
+  subject?: string
   /** Whether its device codes are valid for mailboxes. */
   hasDeviceCode: boolean
 }
@@ -207,6 +213,16 @@ export const ADMINISTRATOR_KINDS: Record<ProviderId, readonly ('service_account'
   yahoo: [],
   fastmail: [],
   other: ['service_account', 'app'],
+}
+
+/** Reads traffic statistics of Google Postmaster Tools (v2), and changes nothing there. */
+const POSTMASTER_SCOPE = 'https://www.googleapis.com/auth/postmaster.traffic.readonly'
+
+/** The provider as a sign-in for a purpose uses it; undefined where it offers none. */
+export function providerFor(provider: MailProvider, purpose: Purpose): MailProvider | undefined {
+  if (purpose === 'mailbox') return provider
+  if (provider.id !== 'google') return undefined
+  return { ...provider, mailScopes: [POSTMASTER_SCOPE], hosts: [], subject: 'Postmaster Tools' }
 }
 
 /** The client of an administrator: of a Microsoft tenant, with a secret or certificate, or without. */

@@ -87,7 +87,8 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
       const { workspaceId } = callerOf(request)
       const { id } = request.params
       await db.transaction().execute(async (trx) => {
-        const row = await findCredential(trx, workspaceId, id)
+        const found = await findCredential(trx, workspaceId, id)
+        const row = found?.purpose === 'mailbox' ? found : undefined
         if (row?.isHeld || (await isUsed(trx, workspaceId, id)))
           throw new Fault(
             'conflict',

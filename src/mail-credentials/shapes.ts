@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, Timestamp, Uuid } from '../http/http-schema.ts'
 import { CertificatePem, ShownCertificate } from './clients/shapes.ts'
-import { PROVIDER_IDS } from './providers.ts'
+import { PROVIDER_IDS, PURPOSES } from './providers.ts'
 
 const Provider = Type.Enum([...PROVIDER_IDS])
 
@@ -57,6 +57,12 @@ export const MailCredential = Type.Object({
 export const NewConsent = Type.Object(
   {
     provider: Provider,
+    purpose: Type.Optional(
+      Type.Enum([...PURPOSES], {
+        description:
+          '`mailbox`, unless given. `postmaster`: statistics of Google Postmaster Tools.',
+      }),
+    ),
     user: Type.Optional(
       Type.String({ maxLength: 500, description: 'The account that the provider suggests.' }),
     ),

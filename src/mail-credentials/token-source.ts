@@ -45,7 +45,7 @@ export function createTokenSource(
 
   return async ({ workspaceId, credentialId, path = 'credentialId', isWork = false }, server) => {
     const row = await findCredential(deps.db, workspaceId, credentialId)
-    if (!row || (row.isOwners && !isWork))
+    if (!row || row.purpose !== 'mailbox' || (row.isOwners && !isWork))
       throw new Fault('not_found', 'The sign-in to the mailbox was not found. Sign in again.', {
         details: [{ path, message: 'was not found' }],
       })

@@ -1066,6 +1066,7 @@ export interface MailConsent {
   ownerLinkId: string | null;
   problem: string | null;
   provider: string;
+  purpose: Generated<string>;
   sealed: string;
   sessionId: string | null;
   username: string | null;
@@ -1088,6 +1089,7 @@ export interface MailCredential {
   problem: string | null;
   problemUser: string | null;
   provider: string;
+  purpose: Generated<string>;
   sealed: string;
   subject: string | null;
   workspaceId: string;
@@ -1434,6 +1436,45 @@ export interface PasswordAttempt {
   lastFailedAt: Generated<Timestamp>;
 }
 
+export interface PostmasterAccess {
+  account: string;
+  createdAt: Generated<Timestamp>;
+  credentialId: string | null;
+  dueAt: Generated<Timestamp | null>;
+  failingSince: Timestamp | null;
+  failures: Generated<number>;
+  fetchedAt: Timestamp | null;
+  isEnded: Generated<boolean>;
+  problem: string | null;
+  workspaceId: string;
+}
+
+export interface PostmasterDay {
+  day: string;
+  dkimRate: number | null;
+  dmarcRate: number | null;
+  domain: string;
+  errorCount: number | null;
+  errorRate: number | null;
+  errors: Generated<Json>;
+  loops: Generated<Json>;
+  spamRate: number | null;
+  spfRate: number | null;
+  tlsInboundRate: number | null;
+  tlsOutboundRate: number | null;
+  workspaceId: string;
+}
+
+export interface PostmasterDomain {
+  checkedAt: Generated<Timestamp>;
+  compliance: Json | null;
+  complianceAt: Timestamp | null;
+  domain: string;
+  problem: string | null;
+  state: string;
+  workspaceId: string;
+}
+
 export interface PublicFeed {
   changedAt: Timestamp | null;
   checkedAt: Timestamp | null;
@@ -1523,6 +1564,54 @@ export interface SharedCheck {
   results: Json;
   target: string;
   token: string;
+  workspaceId: string;
+}
+
+export interface SndsAccess {
+  approvedOn: string | null;
+  createdAt: Generated<Timestamp>;
+  dueAt: Generated<Timestamp | null>;
+  enteredAt: Generated<Timestamp>;
+  failingSince: Timestamp | null;
+  failures: Generated<number>;
+  fetchedAt: Timestamp | null;
+  isEnded: Generated<boolean>;
+  problem: string | null;
+  sealed: string;
+  workspaceId: string;
+}
+
+export interface SndsAlert {
+  address: string;
+  isBlock: boolean;
+  knownAt: Generated<Timestamp>;
+  level: string;
+  since: Generated<Timestamp>;
+  workspaceId: string;
+}
+
+export interface SndsBlock {
+  detail: string;
+  first: string;
+  isBlocked: boolean;
+  last: string;
+  workspaceId: string;
+}
+
+export interface SndsDay {
+  address: string;
+  comments: string | null;
+  complaintHigh: number | null;
+  complaintLow: number | null;
+  complaintRate: string | null;
+  dataCommands: number | null;
+  day: string;
+  filter: string | null;
+  helo: string | null;
+  mailFrom: string | null;
+  rcptCommands: number | null;
+  recipients: number | null;
+  trapHits: number | null;
   workspaceId: string;
 }
 
@@ -1986,6 +2075,9 @@ export interface DB {
   ownerLink: OwnerLink;
   passkey: Passkey;
   passwordAttempt: PasswordAttempt;
+  postmasterAccess: PostmasterAccess;
+  postmasterDay: PostmasterDay;
+  postmasterDomain: PostmasterDomain;
   publicFeed: PublicFeed;
   publicFeedVersion: PublicFeedVersion;
   relay: Relay;
@@ -1993,6 +2085,10 @@ export interface DB {
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;
+  sndsAccess: SndsAccess;
+  sndsAlert: SndsAlert;
+  sndsBlock: SndsBlock;
+  sndsDay: SndsDay;
   spamRateAlert: SpamRateAlert;
   twoFactor: TwoFactor;
   usedSecret: UsedSecret;

@@ -7,6 +7,8 @@ import { changeRelay } from '../../src/exchange/relays/relays.ts'
 import { secretContext } from '../../src/alerts/channels/channel.ts'
 import { readConfig } from '../../src/config.ts'
 import { insertDomain } from '../../src/dmarc/domains/dmarc-domains.sql.ts'
+import { encryptLinks } from '../../src/deliverability/snds/snds-links.ts'
+import { saveSndsAccess } from '../../src/deliverability/snds/snds.sql.ts'
 import { encryptionContext } from '../../src/dmarc/mailboxes/fetch.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
@@ -77,6 +79,8 @@ const CONTACTS: Record<string, string[]> = {
   'mail-credentials.clean-up': [],
   'deliverability.check-canaries': [],
   'deliverability.complaint-rates': [],
+  'deliverability.ending-accesses': [],
+  'deliverability.fetch-statistics': ['SNDS'],
   'deliverability.send-canaries': [],
   'mail-tests.pick-up': [],
   'mail-tests.recover': [],
@@ -179,6 +183,7 @@ beforeAll(async () => {
   notifications = await openNotifications(database.url, log)
   const providerOrigins = new Map([
     ['https://api.abuseipdb.com', `http://127.0.0.1:${await sink('relay')}`],
+    ['https://substrate.office.com', `http://127.0.0.1:${await sink('SNDS')}`],
   ])
   const context = {
     config,
@@ -414,6 +419,9 @@ async function fill(): Promise<void> {
     { workspaceId, service: 'abuseipdb' },
     { key: 'a'.repeat(80) },
   )
+  const links = { data: 'https://substrate.office.com/SNDS/DataKey?key=1', status: null }
+  const sealed = encryptLinks(links, SECRET_KEY, workspaceId)
+  await saveSndsAccess(db, workspaceId, { sealed, approvedOn: null })
   await pool.query(
     `insert into relayed_report (relay_id, address, count, services, reported_at, due_at)
     select id, '203.0.113.8', 1, '{ssh}', now(), $1 from relay`,

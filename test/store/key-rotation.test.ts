@@ -158,6 +158,7 @@ describe('a new SECRET_KEY', () => {
       'mail_credential.sealed',
       'migration_secret.sealed',
       'relay.sealed',
+      'snds_access.sealed',
       'two_factor.secret',
     ]
     expect(rows.map(({ place }) => place)).toEqual([

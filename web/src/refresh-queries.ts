@@ -51,6 +51,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['mail-tests'],
     ['complaints'],
     ['canaries'],
+    ['provider-statistics'],
   ],
   account: () => [['account'], ['tokens'], ['sessions'], ['workspaces']],
   workspace: () => [['account'], ['workspaces']],

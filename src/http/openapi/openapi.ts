@@ -20,6 +20,8 @@ const TAGS = {
   'Mail tests': 'Mails that are sent to a test address, as their receivers see them.',
   Complaints: 'Complaints of recipients about mail, as providers report them.',
   Canaries: 'Mails to your own mailboxes, and where they arrive.',
+  'Provider statistics':
+    'What Google Postmaster Tools and Microsoft SNDS say of your mail, and the access to them.',
   'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
   Monitoring: 'Hosts that are checked regularly.',
   Delisting: 'Removal of an address from blocklists.',

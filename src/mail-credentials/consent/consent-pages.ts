@@ -1,15 +1,19 @@
 import { markup, type Html } from '../../http/markup.ts'
 import { plainPage } from '../../http/plain-page.ts'
+import type { Purpose } from '../providers.ts'
 
 const TEXTS = {
   granted: (account: string) => `Signed in as ${account}`,
   grantedText: (provider: string) =>
     `Portreeve may now sign in to this mailbox at ${provider}. Close this window and continue where you began.`,
+  grantedStatistics: (provider: string) =>
+    `Portreeve may now read your statistics at ${provider}. Close this window and continue where you began.`,
   failed: 'The sign-in failed',
   approval: 'Page for your administrator',
   approved: 'Approved',
   approvedText: 'Portreeve is approved for your organization. Sign in to the mailbox now.',
   dashboard: 'Back to migrations',
+  domains: 'Back to domains',
   ownerFailed: 'Open the link that you were sent, and try again.',
 }
 
@@ -28,10 +32,14 @@ export function ownersFailedPage(
 
 /** The person has allowed the access. */
 export function grantedPage(
-  { account, provider }: { account: string; provider: { name: string } },
+  { account, provider, purpose }: { account: string; provider: { name: string }; purpose: Purpose },
   baseUrl: string,
 ): string {
-  return plainPage(TEXTS.granted(account), TEXTS.grantedText(provider.name), dashboard(baseUrl))
+  const title = TEXTS.granted(account)
+  if (purpose === 'mailbox')
+    return plainPage(title, TEXTS.grantedText(provider.name), dashboard(baseUrl))
+  const domains = markup`<a href="${baseUrl}/domains">${TEXTS.domains}</a>`
+  return plainPage(title, TEXTS.grantedStatistics(provider.name), domains)
 }
 
 /** @param approvalUrl the page where an administrator approves this service */

@@ -9,7 +9,7 @@ import { encrypted, requireClient, type CredentialDeps } from '../access-token.t
 import { MAX_CREDENTIALS, MAX_OPEN_CONSENTS } from '../limits.ts'
 import type { Grant } from '../oauth-client.ts'
 import { OAuthRejected, toFault, type OAuthProblem } from '../oauth-problem.ts'
-import { identifiesPerson, type MailProvider, type ProviderId } from '../providers.ts'
+import { identifiesPerson, type MailProvider, type ProviderId, type Purpose } from '../providers.ts'
 import {
   countCredentials,
   findCredential,
@@ -38,6 +38,7 @@ export type ConsentDeps = CredentialDeps & {
 /** What a person wants to allow: access to a new mailbox, or to one whose permission has ended. */
 export type ConsentRequest = {
   provider: ProviderId
+  purpose?: Purpose | undefined
   user?: string | undefined
   credentialId?: string | undefined
 }
@@ -50,19 +51,22 @@ export type ConsentRequest = {
 export async function startConsent(
   deps: ConsentDeps,
   starter: Starter,
-  { provider, user = '', credentialId }: ConsentRequest,
+  { provider, purpose = 'mailbox', user = '', credentialId }: ConsentRequest,
 ): Promise<{ id: string; url: string; expiresAt: Date }> {
   const client = await requireClient(deps.clients, { provider })
   const username = user.trim() || null
-  await requireSensible(deps, starter, client.provider, { username, credentialId })
-  const { url, checks } = await client.start(deps.redirectUri, username).catch((error: unknown) => {
-    throw toFault(error)
-  })
+  await requireSensible(deps, starter, client.provider, { purpose, username, credentialId })
+  const { url, checks } = await client
+    .start(deps.redirectUri, username, purpose)
+    .catch((error: unknown) => {
+      throw toFault(error)
+    })
   const id = newUuid()
   const expiresAt = await insertConsent(deps.db, {
     ...starter,
     id,
     provider,
+    purpose,
     username,
     credentialId: credentialId ?? null,
     hash: hashOf(checks.state),
@@ -75,12 +79,16 @@ async function requireSensible(
   { db }: ConsentDeps,
   starter: Starter,
   provider: MailProvider,
-  { username, credentialId }: { username: string | null; credentialId: string | undefined },
+  {
+    purpose,
+    username,
+    credentialId,
+  }: { purpose: Purpose; username: string | null; credentialId: string | undefined },
 ): Promise<void> {
   if (username !== null && breaksCommand(username)) throw invalidUser('must not have line breaks')
   if (credentialId !== undefined) {
     const known = await findCredential(db, starter.workspaceId, credentialId)
-    if (known?.provider !== provider.id || known.kind !== 'person')
+    if (known?.provider !== provider.id || known.kind !== 'person' || known.purpose !== purpose)
       throw new Fault('not_found', `The sign-in at ${provider.name} was not found.`)
   } else if (username === null && !identifiesPerson(provider))
     throw invalidUser(`is required: ${provider.name} does not tell whose mailbox it is`)
@@ -106,7 +114,9 @@ function invalidUser(message: string): Fault {
 }
 
 export type ConsentFailure = { problem: OAuthProblem; provider: MailProvider | null }
-export type ConsentOutcome = { account: string; provider: MailProvider } | ConsentFailure
+export type ConsentOutcome =
+  | { account: string; provider: MailProvider; purpose: Purpose }
+  | ConsentFailure
 
 /**
  * Completes a sign-in with the answer of the provider. It is accepted once, from the browser
@@ -122,7 +132,8 @@ export async function finishConsent(
   if (!consent) return { problem: EXPIRED, provider: null }
   const { provider } = await requireClient(deps.clients, consent)
   try {
-    return { account: await grant(deps, consent, query), provider }
+    const account = await grant(deps, consent, query)
+    return { account, provider, purpose: consent.purpose }
   } catch (error) {
     const problem = problemOf(error)
     if (problem === null) throw error
@@ -151,14 +162,17 @@ async function grant(
   query: URLSearchParams,
 ): Promise<string> {
   const { db, secretKey, redirectUri, onRenewed } = deps
-  const { workspaceId, provider } = consent
+  const { workspaceId, provider, purpose } = consent
   const client = await requireClient(deps.clients, consent)
   const checks = decryptChecks(consent.sealed, secretKey, consent.id)
-  const given = await client.finish(new URL(`${redirectUri}?${query.toString()}`), checks)
+  const answer = new URL(`${redirectUri}?${query.toString()}`)
+  const given = await client.finish(answer, checks, purpose)
   const subject = given.person?.subject ?? null
   const known =
     consent.credentialId ??
-    (subject === null ? undefined : await findOfIdentity(db, workspaceId, provider, subject))
+    (subject === null
+      ? undefined
+      : await findOfIdentity(db, { workspaceId, provider, purpose, subject }))
   return db.transaction().execute(async (trx) => {
     const renewed = known && (await renew(trx, consent, known, given, secretKey))
     const { id, account } = renewed || (await insertGranted(trx, consent, given, secretKey))
@@ -194,7 +208,7 @@ async function renew(
 /** Stores the tokens of a new permission. */
 export async function insertGranted(
   trx: Transaction<DB>,
-  { workspaceId, accountId, ownerLinkId, provider, username }: ConsentRow,
+  { workspaceId, accountId, ownerLinkId, provider, purpose, username }: ConsentRow,
   { person, ...tokens }: Grant,
   secretKey: string,
 ): Promise<Granted> {
@@ -204,6 +218,7 @@ export async function insertGranted(
     id,
     workspaceId,
     provider,
+    purpose,
     account,
     subject: person?.subject ?? null,
     createdBy: accountId,

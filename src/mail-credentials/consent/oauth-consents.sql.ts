@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
-import type { ProviderId } from '../providers.ts'
+import type { ProviderId, Purpose } from '../providers.ts'
 
 /** Who has begun a sign-in at a provider, and in which session. */
 export type Starter = { workspaceId: string; accountId: string; sessionId: string }
@@ -16,6 +16,7 @@ export type ConsentRow = {
   accountId: string | null
   ownerLinkId: string | null
   provider: ProviderId
+  purpose: Purpose
   /** The user name that the person entered. */
   username: string | null
   /** The credential to renew, and later the one that was created. */
@@ -32,6 +33,7 @@ const COLUMNS = [
   'accountId',
   'ownerLinkId',
   'provider',
+  'purpose',
   'username',
   'credentialId',
   'sealed',
@@ -41,7 +43,8 @@ const COLUMNS = [
 ] as const
 
 type NewConsent = (Starter | OwnerStarter) &
-  Pick<ConsentRow, 'id' | 'provider' | 'username' | 'credentialId' | 'sealed'> & { hash: Buffer }
+  Pick<ConsentRow, 'id' | 'provider' | 'username' | 'credentialId' | 'sealed'> &
+  Partial<Pick<ConsentRow, 'purpose'>> & { hash: Buffer }
 
 /** @returns when it expires */
 export async function insertConsent(db: Db, row: NewConsent): Promise<Date> {

@@ -17,12 +17,20 @@ type ProviderSignInProps = {
   user?: () => string
   /** The credential to renew, at its provider. */
   renews?: Pick<MailCredential, 'id' | 'provider' | 'account'>
+  /** What the sign-in is for, where it opens no mailbox. */
+  purpose?: 'postmaster'
   disabled?: boolean | undefined
   onGranted: (credential: MailCredential, provider: MailProvider) => void
 }
 
 /** Buttons that open the sign-in page of a provider, for the providers that are set up. */
-export function ProviderSignIn({ user, renews, disabled, onGranted }: ProviderSignInProps) {
+export function ProviderSignIn({
+  user,
+  renews,
+  purpose,
+  disabled,
+  onGranted,
+}: ProviderSignInProps) {
   const { data } = useQuery(mailProvidersQuery)
   const [started, setStarted] = useState<{ id: string; provider: MailProvider } | null>(null)
   const [problem, setProblem] = useState('')
@@ -36,6 +44,7 @@ export function ProviderSignIn({ user, renews, disabled, onGranted }: ProviderSi
         provider: provider.id,
         user: renews?.account ?? user?.() ?? '',
         ...(renews && { credentialId: renews.id }),
+        ...(purpose && { purpose }),
       })
       setStarted({ id, provider })
       if (page === null) window.location.assign(url)
@@ -49,7 +58,8 @@ export function ProviderSignIn({ user, renews, disabled, onGranted }: ProviderSi
     }
   }
 
-  const shown = (data?.providers ?? []).filter(({ id }) => !renews || id === renews.provider)
+  const only = purpose === 'postmaster' ? 'google' : renews?.provider
+  const shown = (data?.providers ?? []).filter(({ id }) => only === undefined || id === only)
   if (shown.length === 0) return null
   return (
     <>

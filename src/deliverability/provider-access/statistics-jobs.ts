@@ -1,0 +1,66 @@
+import type { Kysely } from 'kysely'
+import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
+import { defineSweep, type Job } from '../../jobs/job.ts'
+import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
+import type { DB } from '../../store/tables.ts'
+import { PARALLEL_STATISTICS, STATISTICS_BATCH } from '../limits.ts'
+import { fetchPostmaster, type PostmasterDeps } from '../postmaster/fetch-postmaster.ts'
+import { claimPostmasterAccesses } from '../postmaster/postmaster.sql.ts'
+import { fetchSnds, type SndsDeps } from '../snds/fetch-snds.ts'
+import { accessEndingAlert, accessRenewedAlert } from '../snds/messages.ts'
+import { claimSndsAccesses, listEndingAccesses } from '../snds/snds.sql.ts'
+
+/** Fetches statistics of providers that are due, every five minutes. */
+export function fetchStatisticsJob(deps: PostmasterDeps & SndsDeps): Job {
+  return defineSweep({
+    name: 'deliverability.fetch-statistics',
+    schedule: '*/5 * * * *',
+    async run(_data, { signal, inWorkspace }) {
+      const google = await claimPostmasterAccesses(deps.db, STATISTICS_BATCH)
+      const microsoft = await claimSndsAccesses(deps.db, STATISTICS_BATCH)
+      const waiting = [
+        ...google.map(
+          (row) =>
+            [row.workspaceId, (own: AbortSignal) => fetchPostmaster(deps, row, own)] as const,
+        ),
+        ...microsoft.map(
+          (row) => [row.workspaceId, (own: AbortSignal) => fetchSnds(deps, row, own)] as const,
+        ),
+      ].values()
+      await Promise.all(
+        Array.from({ length: PARALLEL_STATISTICS }, async () => {
+          for (const [workspaceId, work] of waiting) {
+            if (signal.aborted) return
+            try {
+              await inWorkspace(workspaceId, work)
+            } catch (error) {
+              if (!(error instanceof WorkspaceDeleted) && !signal.aborted) throw error
+            }
+          }
+        }),
+      )
+    },
+  })
+}
+
+/** Raises alerts about accesses that end soon, every hour. */
+export function endingAccessesJob({ db }: { db: Kysely<DB> }): Job {
+  return defineSweep({
+    name: 'deliverability.ending-accesses',
+    schedule: '41 * * * *',
+    async run(_data, { signal }) {
+      for (const access of await listEndingAccesses(db)) {
+        if (signal.aborted) return
+        const { workspaceId, enteredAt, approvedOn } = access
+        const ends = [
+          { end: 'link', isEnding: access.isLinkEnding, since: enteredAt },
+          { end: 'approval', isEnding: access.isApprovalEnding, since: approvedOn ?? enteredAt },
+        ] as const
+        for (const { end, isEnding, since } of ends)
+          await (isEnding
+            ? raiseAlert(db, accessEndingAlert({ workspaceId, end, since }))
+            : raiseResolved(db, accessRenewedAlert(workspaceId, end)))
+      }
+    },
+  })
+}
