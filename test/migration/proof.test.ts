@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hash } from 'node:crypto'
 import { compareFolder } from '../../src/migration/proof/compare-folder.ts'
-import type { MailboxProof } from '../../src/migration/proof/proof-document.ts'
+import type { MailboxProof, Verdict } from '../../src/migration/proof/proof-document.ts'
 import { describeVerdict } from '../../src/migration/proof/messages.ts'
 import { MessageList } from '../../src/migration/proof/message-list.ts'
 import { createProofKey, signFile } from '../../src/migration/proof/signed-file.ts'
@@ -28,13 +28,14 @@ const sha256 = (text: string) => hash('sha256', text, 'buffer')
 describe('the verdict of a proof', () => {
   const sum = (messages: number) => ({ messages, bytes: 0, digest: '' })
   it('is none where there is nothing to compare', () => {
-    const of = (source: number, additional: number) =>
+    const of = (source: number, additional: number, verdict: Verdict = 'identical') =>
       describeVerdict({
-        verdict: 'identical',
+        verdict,
         totals: { source: sum(source), additional: sum(additional) },
       })
     expect(of(0, 0)).toBe('Nothing to prove: both sides are empty (0 messages).')
     expect(of(0, 2)).toBe('Nothing to prove: the source is empty (0 messages).')
+    expect(of(0, 0, 'incomplete')).toContain('not everything could be read')
     expect(of(1, 0)).toContain('every message of the source, unchanged')
   })
 })

@@ -23,6 +23,8 @@ export function describeVerdict({
   totals: Pick<ProofTotals, 'source' | 'additional'>
 }): string {
   if (!isEmptyProof(totals)) return VERDICT_TEXTS[verdict]
+  if (verdict === 'incomplete')
+    return 'Nothing is proven: not everything could be read, and the rest is empty (0 messages).'
   return totals.additional.messages === 0
     ? 'Nothing to prove: both sides are empty (0 messages).'
     : 'Nothing to prove: the source is empty (0 messages).'
