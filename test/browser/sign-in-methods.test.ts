@@ -145,6 +145,10 @@ describe('an authenticator app', () => {
     const key = (await part.getByLabel('the key').locator('pre').innerText()).replaceAll(' ', '')
     totpURI = `otpauth://totp/Portreeve?secret=${key}`
     await part.locator('h3:focus').getByText('1. Scan this code').waitFor()
+    const code = await part
+      .getByRole('img', { name: 'QR code for your authenticator app' })
+      .boundingBox()
+    expect(code && code.y >= 0 && code.y + code.height <= 900).toBe(true)
     expect(await faultsAtAllWidths(page)).toEqual([])
     await part.getByLabel('Code from the app').fill(codeOf(totpURI))
     const verified = changed(page)

@@ -159,7 +159,11 @@ function BackupCodes({ codes, onSaved }: { codes: string[]; onSaved: () => void 
 /** Takes the focus, so that the step is seen from its start. */
 function StepTitle({ children }: { children: string }) {
   const title = useRef<HTMLHeadingElement>(null)
-  useEffect(() => title.current?.focus(), [])
+  useEffect(() => {
+    title.current?.focus({ preventScroll: true })
+    // Focus alone would leave what belongs to the title below the window.
+    title.current?.scrollIntoView()
+  }, [])
   return (
     <h3 ref={title} tabIndex={-1}>
       {children}
