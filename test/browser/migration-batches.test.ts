@@ -71,6 +71,8 @@ describe('a user who moves a company', () => {
     await page.getByLabel('Column 1').selectOption('Source user')
     await page.getByLabel('Column 2').selectOption('Destination user')
     await page.getByLabel('Column 3').selectOption('Password (both sides)')
+    await page.getByText('Enter the two servers. Then we check each line.').waitFor()
+    await page.getByRole('row', { name: '1 one on ? new-one on ? No server yet' }).waitFor()
     await fillServers()
     await page.getByText('2 mailboxes, 1 invalid line.').waitFor()
     await page.getByRole('row', { name: /^3 three .*The source password is missing/ }).waitFor()
@@ -90,6 +92,9 @@ describe('a user who moves a company', () => {
       ['three', 'Save'],
     ] as const) {
       await button(`Edit ${user}`).click()
+      const dialog = page.getByRole('dialog')
+      expect(await dialog.getByLabel('Source port').inputValue()).toBe(String(server.port))
+      expect(await dialog.getByLabel('Verify the certificates').isChecked()).toBe(true)
       await page.getByLabel('Source password').fill('secret')
       await page.getByLabel('Destination password').fill('secret')
       await page.getByRole('button', { name: save, exact: true }).click()

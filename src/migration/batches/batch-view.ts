@@ -114,12 +114,20 @@ function problemOf({ problem, problemHost, message }: MailboxRow) {
   return problem === null ? null : { code: problem, host: problemHost, message: message ?? '' }
 }
 
-function presentAddress({ host, port, secure, user, credentialId }: Partial<AccountAddress>) {
+function presentAddress({
+  host,
+  port,
+  secure,
+  user,
+  tlsVerify = true,
+  credentialId,
+}: Partial<AccountAddress>) {
   return {
     host: host ?? null,
     port: port ?? null,
     secure: secure ?? null,
     user: user ?? null,
+    tlsVerify,
     credentialId: credentialId ?? null,
   }
 }

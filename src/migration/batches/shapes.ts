@@ -170,6 +170,7 @@ const Address = Type.Object({
   port: Nullable(Type.Integer()),
   secure: Nullable(Type.Boolean()),
   user: Nullable(Type.String()),
+  tlsVerify: Type.Boolean({ description: 'False: any certificate of the server is accepted.' }),
   credentialId: Nullable(Uuid, {
     description: 'The sign-in that opens it, if it has no password.',
   }),

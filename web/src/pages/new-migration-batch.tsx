@@ -48,7 +48,7 @@ function OptionFields() {
   return (
     <Disclosure summary={messages.options}>
       <CheckField name="specialUse" label={messages.specialUse} defaultChecked />
-      <CheckField name="deduplicate" label={messages.deduplicate} />
+      <CheckField name="deduplicate" label={messages.deduplicate} defaultChecked />
       <CheckField name="allMailOnce" label={messages.allMailOnce} />
       <TextField name="destPrefix" label={messages.prefix} autoComplete="off" />
       <FieldRow>

@@ -158,8 +158,20 @@ function refusalOf(error: SignInError): Refusal {
   )
 }
 
+/** What is wrong with a certificate, by the code of OpenSSL or Node. */
+const UNVERIFIED: Record<string, string> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'has an issuer that is not a known root',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has an issuer that the server does not send',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has an issuer that the server does not send',
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host name',
+}
+
 function certificateFault(where: string, code: string, cause: Error): Fault {
-  const sentence = `The certificate of ${where} does not verify (${sanitise(code)}). If you trust the server all the same, accept it: tlsVerify false in the API, --no-verify on the command line.`
+  const why = UNVERIFIED[code] ?? `does not verify (${sanitise(code)})`
+  const sentence = `The certificate of ${where} ${why}. If it is your own server, clear “Verify the certificate” (API: tlsVerify false, command line: --no-verify).`
   return new Fault('upstream_unreachable', sentence, { cause })
 }
 

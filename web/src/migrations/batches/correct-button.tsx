@@ -1,14 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { Button } from '../../ui/actions/button.tsx'
-import { FieldRow, Form, PasswordField, TextField } from '../../ui/forms/form.tsx'
+import { CheckField, FieldRow, Form, PasswordField, TextField } from '../../ui/forms/form.tsx'
 import { Dialog } from '../../ui/layout/dialog.tsx'
 import { Muted } from '../../ui/layout/page.tsx'
 import { VisuallyHidden } from '../../ui/text/visually-hidden.tsx'
+import type { Side } from '../api.ts'
 import { useAccess } from '../../workspaces/roles.ts'
 import { batches, type Mailbox, type MailboxCorrection } from './api.ts'
 import classes from './batches.module.css'
-import { correction as messages, table } from './messages.ts'
+import { correction as messages, form, table } from './messages.ts'
 
 /** A button that opens a form to correct the passwords of a mailbox, or its accounts. */
 export function CorrectButton({ batchId, mailbox }: { batchId: string; mailbox: Mailbox }) {
@@ -69,30 +70,9 @@ function CorrectionForm({ batchId, mailbox, onDone }: FormProps) {
     >
       {!verified && (
         <>
-          <FieldRow>
-            <TextField
-              name="source.host"
-              label={messages.sourceHost}
-              defaultValue={source.host ?? ''}
-            />
-            <TextField
-              name="source.user"
-              label={messages.sourceUser}
-              defaultValue={source.user ?? ''}
-            />
-          </FieldRow>
-          <FieldRow>
-            <TextField
-              name="destination.host"
-              label={messages.destinationHost}
-              defaultValue={destination.host ?? ''}
-            />
-            <TextField
-              name="destination.user"
-              label={messages.destinationUser}
-              defaultValue={destination.user ?? ''}
-            />
-          </FieldRow>
+          <AccountFields side="source" account={source} labels={messages.source} />
+          <AccountFields side="destination" account={destination} labels={messages.destination} />
+          <CheckField name="tlsVerify" label={form.verify} defaultChecked={isVerified(mailbox)} />
         </>
       )}
       <PasswordField
@@ -109,15 +89,47 @@ function CorrectionForm({ batchId, mailbox, onDone }: FormProps) {
   )
 }
 
+function AccountFields({
+  side,
+  account: { host, port, secure, user },
+  labels,
+}: {
+  side: Side
+  account: Mailbox[Side]
+  labels: (typeof messages)[Side]
+}) {
+  return (
+    <FieldRow>
+      <TextField name={`${side}.host`} label={labels.host} defaultValue={host ?? ''} />
+      <TextField
+        name={`${side}.port`}
+        label={labels.port}
+        defaultValue={port === null ? '' : String(port)}
+        placeholder={secure === false ? '143' : '993'}
+        inputMode="numeric"
+      />
+      <TextField name={`${side}.user`} label={labels.user} defaultValue={user ?? ''} />
+    </FieldRow>
+  )
+}
+
+const isVerified = ({ source, destination }: Mailbox) => source.tlsVerify && destination.tlsVerify
+
 /** Only what was changed. */
 function changesOf(values: Record<string, string>, mailbox: Mailbox): MailboxCorrection {
-  const side = (name: 'source' | 'destination') => {
-    const parts = (['host', 'user', 'password'] as const).flatMap((part) => {
-      const value = values[`${name}.${part}`]?.trim()
-      const before = part === 'password' ? null : mailbox[name][part]
-      return value && value !== before ? [[part, values[`${name}.${part}`]]] : []
-    })
-    return Object.fromEntries(parts) as NonNullable<MailboxCorrection['source']>
+  const tlsVerify = values['tlsVerify'] === 'on'
+  const verify = !mailbox.verified && tlsVerify !== isVerified(mailbox) ? { tlsVerify } : {}
+  const side = (name: Side) => {
+    const parts: [string, string | number][] = (['host', 'user', 'password'] as const).flatMap(
+      (part) => {
+        const value = values[`${name}.${part}`]?.trim()
+        const before = part === 'password' ? null : mailbox[name][part]
+        return value && value !== before ? [[part, values[`${name}.${part}`] ?? '']] : []
+      },
+    )
+    const port = Number(values[`${name}.port`] ?? '')
+    if (port !== 0 && port !== mailbox[name].port) parts.push(['port', port])
+    return { ...Object.fromEntries(parts), ...verify } as NonNullable<MailboxCorrection[Side]>
   }
   return { source: side('source'), destination: side('destination') }
 }

@@ -55,14 +55,6 @@ export function ListForm({ submit, disabledReason, before, after, onSubmit }: Li
   return (
     <Form guarded submit={submit(read?.valid ?? 0)} disabledReason={disabledReason} onSubmit={send}>
       {before}
-      <h2>{messages.mailboxes}</h2>
-      <ListInput
-        list={list}
-        onChange={(changed) => {
-          setList(changed)
-          setColumns(null)
-        }}
-      />
       <h2>{messages.servers}</h2>
       <Muted>{messages.serversHint}</Muted>
       <ServerFields
@@ -88,10 +80,19 @@ export function ListForm({ submit, disabledReason, before, after, onSubmit }: Li
         defaultChecked
         onChoose={(tlsVerify) => setServers((all) => ({ ...all, tlsVerify }))}
       />
+      <h2>{messages.mailboxes}</h2>
+      <ListInput
+        list={list}
+        onChange={(changed) => {
+          setList(changed)
+          setColumns(null)
+        }}
+      />
       {draft !== null && (
         <Preview
           read={read}
           chosen={columns}
+          lacksServers={servers.source.host === '' || servers.destination.host === ''}
           error={error}
           isReading={isReading}
           onColumns={setColumns}
@@ -105,12 +106,13 @@ export function ListForm({ submit, disabledReason, before, after, onSubmit }: Li
 type PreviewProps = {
   read: ReadMailboxes | undefined
   chosen: (Field | null)[] | null
+  lacksServers: boolean
   error: Error | null
   isReading: boolean
   onColumns: (columns: (Field | null)[]) => void
 }
 
-function Preview({ read, chosen, error, isReading, onColumns }: PreviewProps) {
+function Preview({ read, error, isReading, ...rest }: PreviewProps) {
   return (
     <>
       <h2>{messages.preview}</h2>
@@ -120,7 +122,7 @@ function Preview({ read, chosen, error, isReading, onColumns }: PreviewProps) {
         </div>
       )}
       {!read && !error && <Muted>{messages.reading}</Muted>}
-      {read && !error && <ListPreview read={read} chosen={chosen} onColumns={onColumns} />}
+      {read && !error && <ListPreview read={read} {...rest} />}
     </>
   )
 }

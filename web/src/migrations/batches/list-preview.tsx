@@ -13,14 +13,20 @@ type PreviewProps = {
   onColumns: (columns: (Field | null)[]) => void
 }
 
+/** @property lacksServers the form has no host yet for lines without one */
+type ListProps = PreviewProps & { lacksServers: boolean }
+
 /** What was read from a list: its columns, which can be changed, and the problem of each line. */
-export function ListPreview({ read, chosen, onColumns }: PreviewProps) {
+export function ListPreview({ read, chosen, lacksServers, onColumns }: ListProps) {
   const { format, valid, invalid, total, mailboxes } = read
+  const isWaiting = lacksServers && mailboxes.some(hasNoHost)
   return (
     <div className={classes.input}>
       <div role="status">
         {format === 'unknown' ? (
           <Notice tone="warn">{messages.unknown}</Notice>
+        ) : isWaiting ? (
+          <Notice tone="info">{messages.enterServers}</Notice>
         ) : (
           <Notice tone={invalid > 0 ? 'warn' : 'good'}>
             {messages.recognized[format]} {messages.summary(valid, invalid)}
@@ -47,7 +53,11 @@ export function ListPreview({ read, chosen, onColumns }: PreviewProps) {
             </thead>
             <tbody>
               {mailboxes.map((mailbox) => (
-                <Line key={mailbox.line} mailbox={mailbox} />
+                <Line
+                  key={mailbox.line}
+                  mailbox={mailbox}
+                  isWaiting={lacksServers && hasNoHost(mailbox)}
+                />
               ))}
             </tbody>
           </table>
@@ -62,9 +72,12 @@ export function ListPreview({ read, chosen, onColumns }: PreviewProps) {
 
 type ReadLine = ReadMailboxes['mailboxes'][number]
 
-function Line({ mailbox }: { mailbox: ReadLine }) {
+const hasNoHost = ({ source, destination }: ReadLine) =>
+  source.host === null || destination.host === null
+
+function Line({ mailbox, isWaiting }: { mailbox: ReadLine; isWaiting: boolean }) {
   const { line, source, destination, problem, warning } = mailbox
-  const { tone, word } = verdictOf(mailbox)
+  const { tone, word } = isWaiting ? WAITING : verdictOf(mailbox)
   return (
     <tr>
       <td>{line}</td>
@@ -72,11 +85,13 @@ function Line({ mailbox }: { mailbox: ReadLine }) {
       <td>{table.account(destination.user, destination.host)}</td>
       <td>
         <Status tone={tone}>{word}</Status>
-        {(problem ?? warning) && <small>{problem ?? warning}</small>}
+        {!isWaiting && (problem ?? warning) && <small>{problem ?? warning}</small>}
       </td>
     </tr>
   )
 }
+
+const WAITING = { tone: 'unknown', word: messages.waiting } as const
 
 function verdictOf({ problem, warning }: ReadLine): { tone: Tone; word: string } {
   if (problem) return { tone: 'bad', word: messages.invalid }
