@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findItems, type PaletteItem } from '../../web/src/frame/palette/palette-items.ts'
+import { FURTHER_SCREENS } from '../../web/src/frame/palette/groups/screen-items.ts'
 import {
   ALL_SCREENS,
   findEntry,
@@ -49,6 +50,16 @@ describe('the results of the command palette', () => {
     findItems('2001:db8::1', ALL, open)[0]?.open()
     expect(asked).toEqual(['example.org', '2001:db8::1'])
   })
+})
+
+describe('the screens of the command palette', () => {
+  const screens = [...ALL_SCREENS, ...FURTHER_SCREENS].map(({ label, keywords }) =>
+    find(label, { keywords: keywords ?? '' }),
+  )
+  it.each(['blacklist', 'ban', 'whitelist', 'dkim', 'tls', 'rbl', 'fail2ban', 'spam', 'oauth'])(
+    'are found by “%s”',
+    (word) => expect(findItems(word, screens, () => {})).not.toEqual([]),
+  )
 })
 
 describe('the shortcuts of the navigation', () => {

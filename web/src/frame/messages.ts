@@ -77,7 +77,9 @@ export const settings = {
 
 /** Further words by which people search a screen. */
 export const keywords = {
-  servers: 'monitoring hosts blocklists certificates ip addresses',
+  dmarc: 'dkim spf tls reports policy senders',
+  delisting: 'blacklists blocklists removal',
+  servers: 'monitoring hosts blocklists blacklists certificates tls ip addresses',
   settings: 'preferences configuration options',
   account: 'password two factor 2fa authenticator passkey sessions profile name email security',
   tokens: 'api key access rest',

@@ -194,8 +194,14 @@ export const SETTINGS: NavigationEntry = {
 /** Lists below an entry of the navigation, which have shortcuts of their own. */
 const LISTS: NavigationEntry[] = [
   { to: '/check', label: screens.check, icon: 'search', shortcut: 'c' },
-  { to: '/dmarc', label: screens.dmarc, icon: 'mail', shortcut: 'r' },
-  { to: '/delisting', label: screens.delisting, icon: 'leave', shortcut: 'l' },
+  { to: '/dmarc', label: screens.dmarc, keywords: keywords.dmarc, icon: 'mail', shortcut: 'r' },
+  {
+    to: '/delisting',
+    label: screens.delisting,
+    keywords: keywords.delisting,
+    icon: 'leave',
+    shortcut: 'l',
+  },
 ]
 
 /** All screens that the command palette and the shortcuts open. */
