@@ -94,6 +94,9 @@ describe('problems on the overview', () => {
       'mail.example.com shows the certificate of another host.',
       'The certificate of mail.example.com expires in 12 days.',
     ])
+    const wrong = host('clean', { state: 'wrong-host', daysRemaining: 60 })
+    const { problems } = findProblems({ ...NOTHING, hosts: some(wrong, { ...wrong, id: 'i' }) })
+    expect(problems).toMatchObject([{ action: 'View hosts', link: { to: '/monitoring' } }])
   })
   it('are one for each listed address, with what it affects and its delisting', () => {
     const [one, other] = [host('listed'), { ...host('listed'), id: 'i', host: 'smtp.example.com' }]

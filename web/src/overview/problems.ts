@@ -160,8 +160,12 @@ function failingCertificates(
         key: `certificate ${key}`,
         tone,
         sentence: sentence(messages.hostNames(same.map((one) => one.host.host))),
-        action: messages.viewHost,
-        link: { to: '/monitoring/$id', params: { id: host.id } },
+        ...(same.length === 1
+          ? {
+              action: messages.viewHost,
+              link: { to: '/monitoring/$id', params: { id: host.id } } as const,
+            }
+          : { action: messages.viewHosts, link: { to: '/monitoring' } as const }),
       }
     },
   )
