@@ -297,7 +297,7 @@ describe('reports of long ago', () => {
       .getByLabel('Choose report files')
       .setInputFiles([file('old.xml', aggregate({ domain: 'otto.test', begin }))])
     await page.getByLabel('otto.test (1)').waitFor()
-    await page.getByRole('button', { name: 'Add them and read the reports' }).click()
+    await page.getByRole('button', { name: 'Add and read them' }).click()
     const row = page.getByRole('row', {
       name: 'otto.test Not verified yet none no messages 1 report 13 Jun 2024',
     })

@@ -50,7 +50,7 @@ export const overview = {
   yours: 'Your domains',
   domain: 'Domain',
   policy: 'Policy',
-  unknownPolicy: 'unknown',
+  unknownPolicy: 'not reported',
   passed: 'Passed (30 days)',
   of: (messages: number) => `of ${counted(messages, 'message')}`,
   noMessages: 'no messages',
@@ -109,7 +109,7 @@ export const missingDomains = {
   text: (reports: number) =>
     `${counted(reports, 'report')} ${reports === 1 ? 'is for a domain' : 'are for domains'} that you haven’t added:`,
   domain: (domain: string, reports: number) => `${domain} (${numberText(reports)})`,
-  add: 'Add them and read the reports',
+  add: 'Add and read them',
   done: (domains: number, reports: number) =>
     `${counted(domains, 'domain')} added, ${counted(reports, 'report')} read.`,
 } as const

@@ -144,8 +144,9 @@ function MailboxRow({ mailbox }: { mailbox: BatchProof['mailboxes'][number] }) {
         {problem === null && totals ? (
           <Result {...resultOf({ verdict, totals })} />
         ) : (
-          <Status tone="unknown">{problem ?? ''}</Status>
+          <Status tone="unknown">{messages.notRead}</Status>
         )}
+        {problem !== null && <small>{problem}</small>}
         {reasons.length > 0 && <small>{reasons.join(', ')}</small>}
       </td>
       {totals && (

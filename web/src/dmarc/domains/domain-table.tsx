@@ -91,7 +91,7 @@ const COLUMNS: Column<ReportDomain>[] = [
     labelled: true,
     cell: ({ policy }) =>
       policy === null ? (
-        <Muted>{messages.unknownPolicy}</Muted>
+        <Status tone="unknown">{messages.unknownPolicy}</Status>
       ) : (
         <Status tone={policy === 'none' ? 'warn' : 'good'}>{policy}</Status>
       ),

@@ -23,6 +23,7 @@ export const proof = {
   waiting: 'The proof is waiting.',
   running: 'The proof is being made.',
   read: 'Messages read',
+  notRead: 'Not read',
   failed: (error: string) => `The proof could not be made: ${error}`,
   batchRunning: (waiting: number) => `${counted(waiting, 'proof')} in progress.`,
   mailboxesLabel: 'Mailboxes with a proof',
