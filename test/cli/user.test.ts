@@ -29,6 +29,16 @@ const create = (words: string[], input = PASSWORD) =>
   runInProcess(['user', 'create', '--password-stdin', ...words], env, { input })
 
 describe('portreeve user', () => {
+  it('prints the setup link while there is no account', async () => {
+    const link = () => runInProcess(['user', 'setup-link'], env)
+    const { code, out } = await link()
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^http:\/\/localhost:8080\/setup#\S+\n$/),
+    ])
+    expect((await link()).out).toBe(out)
+  })
+
   it('creates a first administrator who can sign in', async () => {
     const words = ['--email', 'Alice@People.Test', '--name', 'Alice', '--admin', '--json']
     const made = await runPortreeve(
@@ -37,6 +47,11 @@ describe('portreeve user', () => {
       `${PASSWORD}\n`,
     )
     expect(made).toMatchObject({ code: 0, err: '' })
+    expect(await runInProcess(['user', 'setup-link'], env)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('portreeve user reset-link EMAIL'),
+    })
     const { data } = JSON.parse(made.out) as { data: { id: string } }
     expect(data).toMatchObject({
       email: 'alice@people.test',

@@ -13,9 +13,11 @@ import {
 import { insertAuditEntries } from '../../accounts/audit/audit-log.sql.ts'
 import { linkSubject } from '../../accounts/oidc/oidc-sign-in.ts'
 import { createResetLinkFor } from '../../accounts/recovery/password-reset.ts'
+import { findSetupLink } from '../../accounts/registration/setup.ts'
 import { hasAccounts, listAccounts, type AccountRow } from '../../accounts/accounts.sql.ts'
 import type { Config, Plan } from '../../config.ts'
 import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
+import { Fault } from '../../errors.ts'
 import { openSecretKey } from '../../store/secret-key.ts'
 import type { DB } from '../../store/tables.ts'
 import { UsageError } from '../command.ts'
@@ -49,6 +51,22 @@ export async function createUser(given: NewUser, json: boolean): Promise<number>
   }
   const account = await withDatabase(make, { mayCreate: true })
   return printResult(account, json, `Created account ${account.email} with plan ${account.plan}.`)
+}
+
+/**
+ * Prints the link that creates the first account.
+ * @throws Fault `conflict` once an account exists
+ */
+export async function printSetupLink(json: boolean): Promise<number> {
+  const link = await withDatabase(async (db, config) => {
+    const secretKey = await openSecretKey(db, config, [])
+    const found = await findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })
+    if (found !== null) return found
+    throw new Fault('conflict', 'There are accounts, so there is no setup link.', {
+      suggestion: 'portreeve user create, or portreeve user reset-link EMAIL',
+    })
+  })
+  return printResult({ link }, json, link)
 }
 
 export async function listUsers(json: boolean): Promise<number> {

@@ -46,6 +46,16 @@ const createCommand = defineCommand({
   },
 })
 
+const setupLinkCommand = defineCommand({
+  name: 'setup-link',
+  summary: 'Print the link that creates the first account',
+  description: ['It is the link that the service prints at its start while no account exists.'],
+  examples: [{ does: 'After a start whose log is lost', command: 'portreeve user setup-link' }],
+  async run({ json }) {
+    return (await load()).printSetupLink(json)
+  },
+})
+
 const listCommand = defineCommand({
   name: 'list',
   summary: 'List all accounts, oldest first',
@@ -183,6 +193,7 @@ export const userCommand = defineGroup({
   ],
   subcommands: [
     createCommand,
+    setupLinkCommand,
     listCommand,
     setPlanCommand,
     setPasswordCommand,
