@@ -1,6 +1,7 @@
-import { resolve, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { Fault, messageOf, type FaultDetail } from './errors.ts'
 import { findInstallation, type Installation } from './installation.ts'
+import { ROOT } from './version.ts'
 import {
   backupArchive,
   basePathOf,
@@ -599,7 +600,7 @@ export function readConfig(env: Record<string, string | undefined> = environment
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
     const { file } = currentInstallation()
-    const suggestion = `correct them in ${file ?? 'the environment or .env'} (/docs/guide/configuration.html)`
+    const suggestion = `correct them in ${file ?? 'the environment or .env'} (${join(ROOT, 'docs', 'configuration.md')})`
     throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details, suggestion })
   }
   return withComputedDefaults(parsed as Parsed)

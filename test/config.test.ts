@@ -34,6 +34,12 @@ describe('the settings', () => {
     expect(config.DATABASE_URL).toBeUndefined()
   })
 
+  it('name their page among the installed files, because no service shows it', () => {
+    const { suggestion = '' } = faultOf({ PORT: 'x' })
+    const [, page = ''] = /\((.*)\)$/.exec(suggestion) ?? []
+    expect(readFileSync(page, 'utf8')).toContain('# Configuration')
+  })
+
   it('apply to blocklists too, unless those have DNS servers of their own', () => {
     const shared = readConfig({ DNS_SERVERS: '192.0.2.1, [2001:db8::1]:5353' })
     expect(shared.DNSBL_SERVERS).toEqual([
