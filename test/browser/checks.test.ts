@@ -110,9 +110,20 @@ describe('the check box', () => {
   })
 
   it('shows the error of the service for a private address', async () => {
+    const checks: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/blacklist-check')) checks.push(request.url())
+    })
     await page.goto('/check?q=192.168.1.1')
     await page.waitForURL('**/addresses/192.168.1.1')
     await region('Blocklists').getByText('“192.168.1.1” is').waitFor()
+    expect(checks).toHaveLength(1)
+  })
+
+  it('offers to monitor an IPv6 address, which it does not check', async () => {
+    await page.goto('/addresses/2001:db8::1')
+    await region('Blocklists').getByText('Monitor the address').waitFor()
+    await page.getByRole('button', { name: 'Monitor this host' }).waitFor()
   })
 
   it('checks the certificate at a port', async () => {

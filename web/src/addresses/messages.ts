@@ -53,6 +53,9 @@ export const address = {
   unnamedServer: 'Unnamed server',
   reportsTitle: 'Reports of your servers',
   reportColumns: ['Server', 'Service', 'Events', 'Time'],
+  blocklists: 'Blocklists',
+  onlyIpv4:
+    'This check is for IPv4 addresses. Monitor the address to check the blocklists for IPv6.',
   attacks: 'Attack reports',
   publicPage: 'the public page',
   copyPublicPage: 'Copy link to the public page',

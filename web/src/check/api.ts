@@ -7,7 +7,7 @@ import type {
   SharedChecks,
   SharedResults,
 } from '../../../src/diagnostics/shapes.ts'
-import { request, type ApiResponse } from '../api.ts'
+import { ApiError, request, type ApiResponse } from '../api.ts'
 import type { CheckKind } from './kinds/check-kind.ts'
 import { inWorkspace } from '../workspace-choice.ts'
 
@@ -43,7 +43,7 @@ export const checkQuery = (kind: CheckKind, target: string) =>
 const requestCheck = (path: string, signal: AbortSignal) =>
   request<CheckResponse>('GET', path, { signal })
 
-/** @param otherwise called when the event stream is unavailable, because it reports no reason */
+/** @param otherwise called when the event stream ends before its result, because it reports no reason */
 async function followProgress(
   path: string,
   signal: AbortSignal,
@@ -56,8 +56,9 @@ async function followProgress(
       if (soFar.receipt !== null) return soFar
       onProgress(soFar)
     }
-  } catch {
+  } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof ApiError) throw error
   }
   return otherwise()
 }
@@ -70,7 +71,8 @@ const MAX_STREAMS = 3
 
 /**
  * Requests an answer in pieces, as server-sent events with an end, in the workspace of the tab.
- * @returns the data of the events; nothing of a failure
+ * @returns the data of the events; nothing of a failure that another request may not have
+ * @throws ApiError when the request is rejected, which it would be again
  */
 export async function* requestEvents(path: string, signal: AbortSignal): AsyncGenerator<string> {
   const release = await takeStream(signal)
@@ -100,7 +102,12 @@ async function takeStream(signal: AbortSignal): Promise<() => void> {
   return release
 }
 
-async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
+/** Statuses of a target that cannot be checked. */
+const FINAL_STATUSES = [400, 404]
+
+async function* readEvents(response: Response): AsyncGenerator<string> {
+  const { ok, status, body } = response
+  if (FINAL_STATUSES.includes(status)) throw new ApiError(status, (await response.json()) as object)
   if (!ok || !body) return
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

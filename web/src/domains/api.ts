@@ -13,7 +13,7 @@ import type {
   WatchedDomain as WatchedDomainShape,
   WatchState,
 } from '../../../src/domains/shapes.ts'
-import { request, type ApiResponse } from '../api.ts'
+import { ApiError, request, type ApiResponse } from '../api.ts'
 import { requestEvents } from '../check/api.ts'
 import { searchOf } from '../search.ts'
 
@@ -78,8 +78,9 @@ async function followCheck(
       else lines.push(event)
       timer ??= setTimeout(show, LINES_TOGETHER_MS)
     }
-  } catch {
+  } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof ApiError) throw error
   } finally {
     clearTimeout(timer)
   }

@@ -281,7 +281,7 @@ export function summarizeHost({
   if (status === 'listed') return `${name} is listed on ${countedLists(listedCount)}.${unconfirmed}`
   if (status === 'unknown') return `${name} couldn’t be fully checked. ${detail ?? ''}`.trim()
   if (suspected === 0 && unknownCount > 0)
-    return `${name} is not listed on ${numberText(totalChecked - unknownCount)} lists. ${numberText(unknownCount)} couldn’t be asked. ${detail ?? ''}`.trim()
+    return `${name} is not listed on ${numberText(totalChecked - unknownCount)} lists. ${numberText(unknownCount)} couldn’t be asked.`
   if (suspected === 0) return `${name} is not listed.`
   return `${name} may be listed on ${countedLists(suspected)}: confirming in a few minutes.`
 }

@@ -60,10 +60,16 @@ function Known({ data }: PartProps) {
           {next.length > 0 && <NextSteps data={data} />}
         </Notice>
       </div>
-      <ShareBar target={{ kind: 'address', name: ip }}>
-        <MonitorAction host={ip} />
-        {!isDelisted && <DelistAction ip={ip} />}
-      </ShareBar>
+      {isIpv4(ip) ? (
+        <ShareBar target={{ kind: 'address', name: ip }}>
+          <MonitorAction host={ip} />
+          {!isDelisted && <DelistAction ip={ip} />}
+        </ShareBar>
+      ) : (
+        <div>
+          <MonitorAction host={ip} />
+        </div>
+      )}
       {sends && sends.length > 0 && <Sends ip={ip} sends={sends} />}
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
       {listings && listings.length > 0 && <Listings listings={listings} />}
@@ -81,10 +87,19 @@ function Known({ data }: PartProps) {
           </Card>
         </Section>
       )}
-      <CheckPanel kind={blacklistKind} target={ip} />
+      {isIpv4(ip) ? (
+        <CheckPanel kind={blacklistKind} target={ip} />
+      ) : (
+        <Section title={messages.blocklists}>
+          <Muted>{messages.onlyIpv4}</Muted>
+        </Section>
+      )}
     </>
   )
 }
+
+/** Blocklists are checked for these addresses alone. */
+const isIpv4 = (ip: string) => !ip.includes(':')
 
 function NextSteps({ data: { ip, next, sends } }: PartProps) {
   return (
