@@ -192,6 +192,7 @@ describe('a host of another account', () => {
     const { page, close } = await signedIn(place.browser, place.portreeve, 'Charlie')
     await page.goto(`/monitoring/${id}`)
     await page.getByText('Monitored host not found.').waitFor()
+    await page.getByText('It was deleted, or it belongs to another workspace.').waitFor()
     await page.goto('/monitoring')
     await page.getByText('No monitored hosts yet').waitFor()
     await close()

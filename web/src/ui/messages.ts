@@ -5,6 +5,7 @@ export const messages = {
   brand: 'Portreeve',
   loadingScreen: 'Loading…',
   toast: { close: 'Close' },
+  gone: 'It was deleted, or it belongs to another workspace.',
   change: {
     short: (sign: string, percent: number) => (percent === 0 ? sign : `${sign} ${percent}%`),
     text: (percent: number, period: string) =>

@@ -1,4 +1,5 @@
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
+import { messages } from '../messages.ts'
 import classes from './loading.module.css'
 import { markLoading } from './mark-loading.ts'
 import { Notice } from './notice.tsx'
@@ -35,6 +36,12 @@ type FetchingProps = LoadingProps & { there: unknown; error: Error | null }
 
 /** Shows an outline while data loads, or the error. Renders nothing once the data is there. */
 export function LoadingOrError({ there, error, shape = 'list', ...loading }: FetchingProps) {
-  if (error) return <Notice tone="bad">{error.message}</Notice>
+  if (error)
+    return (
+      <Notice tone="bad">
+        <p>{error.message}</p>
+        {'status' in error && error.status === 404 && <p>{messages.gone}</p>}
+      </Notice>
+    )
   return there ? null : <Loading shape={shape} {...loading} />
 }
