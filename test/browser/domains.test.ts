@@ -144,6 +144,7 @@ describe('a domain', () => {
 
   it('is shared as a report that opens without an account and prints on at most two pages', async () => {
     await page.getByRole('button', { name: 'Share', exact: true }).click()
+    await page.getByRole('button', { name: 'Create link' }).click()
     const link = await page.getByText(/\/shared\/[A-Za-z0-9]{24}$/).textContent()
     const stranger = await (await browser.newContext()).newPage()
     await stranger.goto(link ?? '')

@@ -108,7 +108,10 @@ export const sharing = {
   created: 'Anyone with this link can see these results',
   link: 'the link',
   validUntil: 'They stay as they are now, until',
-  withdraw: 'You can delete the link under',
+  about:
+    'A link shows these results as they are now, for 30 days, to anyone who has it. You can delete it.',
+  create: 'Create link',
+  allLinks: 'All links are under',
   list: 'Shared results',
   linkTo: (target: string) => `the link to ${target}`,
   delete: 'Delete link',

@@ -55,32 +55,18 @@ type ShareActionsProps = {
   children?: ReactNode
 }
 
-/** Shares these results by a link, or prints the page. */
+/** Opens the panel that shares these results by a link, or prints the page. */
 export function ShareActions({ results, isChecking, children }: ShareActionsProps) {
   const access = useAccess()
-  const queries = useQueryClient()
-  const [state, setState] = useState<{ busy: boolean; created?: Share; problem?: string }>({
-    busy: false,
-  })
-
-  async function share(): Promise<void> {
-    setState({ busy: true })
-    try {
-      setState({ busy: false, created: await shares.create(results) })
-      await queries.invalidateQueries(sharesQuery)
-    } catch (error) {
-      setState({ busy: false, problem: (error as Error).message })
-    }
-  }
-
+  const [isOpen, setOpen] = useState(false)
   return (
     <div className={classes.actions}>
       <Row>
         <Button
           {...access}
-          busy={state.busy}
+          aria-expanded={isOpen}
           disabled={isChecking || results.length === 0}
-          onClick={() => void share()}
+          onClick={() => setOpen(!isOpen)}
         >
           {actions.share}
         </Button>
@@ -89,21 +75,61 @@ export function ShareActions({ results, isChecking, children }: ShareActionsProp
         </Button>
         {children}
       </Row>
-      <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
-      <div role="status">{state.created && <CreatedShare {...state.created} />}</div>
+      {isOpen && <SharePanel results={results} />}
     </div>
   )
 }
 
-function CreatedShare({ url, expiresAt }: Share) {
+type PanelState = { busy: boolean; created?: Share; problem?: string }
+
+/** Creates a link to the results, and deletes it again. */
+function SharePanel({ results }: Pick<ShareActionsProps, 'results'>) {
+  const queries = useQueryClient()
+  const [{ busy, created, problem }, setState] = useState<PanelState>({ busy: false })
+
+  async function change(work: () => Promise<PanelState>): Promise<void> {
+    setState((before) => ({ ...before, busy: true }))
+    try {
+      setState(await work())
+      await queries.invalidateQueries(sharesQuery)
+    } catch (error) {
+      setState((before) => ({ ...before, busy: false, problem: (error as Error).message }))
+    }
+  }
+  const create = async () => ({ busy: false, created: await shares.create(results) })
+  const remove = async ({ token }: Share) => {
+    await shares.remove(token)
+    return { busy: false }
+  }
+
   return (
-    <Notice tone="good" title={messages.created}>
-      <Snippet what={messages.link} text={url} />
-      <p>
-        {messages.validUntil} <DateText at={expiresAt} />. {messages.withdraw}{' '}
-        <Link to="/check">{checkMessages.title}</Link>.
-      </p>
-    </Notice>
+    <>
+      <div role="status">
+        {created ? (
+          <Notice tone="good" title={messages.created}>
+            <Snippet what={messages.link} text={created.url} />
+            <p>
+              {messages.validUntil} <DateText at={created.expiresAt} />. {messages.allLinks}{' '}
+              <Link to="/check">{checkMessages.title}</Link>.
+            </p>
+          </Notice>
+        ) : (
+          <p>{messages.about}</p>
+        )}
+      </div>
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+      <div>
+        {created ? (
+          <Button kind="danger" busy={busy} onClick={() => void change(() => remove(created))}>
+            {messages.delete}
+          </Button>
+        ) : (
+          <Button kind="primary" busy={busy} onClick={() => void change(create)}>
+            {messages.create}
+          </Button>
+        )}
+      </div>
+    </>
   )
 }
 
