@@ -123,7 +123,7 @@ describe('the check box', () => {
   it('offers to monitor an IPv6 address, which it does not check', async () => {
     await page.goto('/addresses/2001:db8::1')
     await region('Blocklists').getByText('Monitor the address').waitFor()
-    await page.getByRole('button', { name: 'Monitor this host' }).waitFor()
+    await page.getByRole('button', { name: 'Monitor this address' }).waitFor()
   })
 
   it('checks the certificate at a port', async () => {

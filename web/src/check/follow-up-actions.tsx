@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { checkQuery } from './api.ts'
 import { blacklistKind } from './kinds/blacklist-kind.tsx'
+import { guessTarget } from './guess-target.ts'
 import { actions } from './messages.ts'
 import { useAccess } from '../workspaces/roles.ts'
 
@@ -41,7 +42,7 @@ export function MonitorAction({ host }: { host: string }) {
   return (
     <>
       <Button {...access} busy={state.busy} onClick={() => void startMonitoring()}>
-        {actions.monitor}
+        {guessTarget(host)?.kind === 'address' ? actions.monitorAddress : actions.monitor}
       </Button>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
     </>

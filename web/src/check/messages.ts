@@ -20,6 +20,7 @@ export const actions = {
   share: 'Share',
   print: 'Print',
   monitor: 'Monitor this host',
+  monitorAddress: 'Monitor this address',
   showMonitored: 'View monitored host',
   delist: 'Start delisting',
 } as const

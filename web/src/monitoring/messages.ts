@@ -114,7 +114,7 @@ export const host = {
     unknownFor: 'Unknown for',
     results: 'Results',
     unknown: 'Unknown results',
-    domain: 'Domain',
+    domains: (count: number) => (count > 1 ? 'Domains' : 'Domain'),
     lastChecked: 'Last checked',
     nextCheck: 'Next check',
   },

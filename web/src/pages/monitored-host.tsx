@@ -144,7 +144,9 @@ function HostSections({ host }: { host: HostDetail }) {
 /** The last check of the host: when, from how many lists, and of which addresses. */
 function About({ host }: { host: HostDetail }) {
   const { data: list } = useQuery(domainsQuery({ q: host.host }))
-  const domain = list?.domains.find(({ hosts }) => hosts.some(({ id }) => id === host.id))?.domain
+  const domains = (list?.domains ?? []).filter(({ hosts }) =>
+    hosts.some(({ id }) => id === host.id),
+  )
   const { totalChecked, unknownCount, lastCheckAt, nextCheckAt, addresses } = host
   return (
     <>
@@ -156,11 +158,15 @@ function About({ host }: { host: HostDetail }) {
             [messages.stats.results, totalChecked > 0 && numberText(totalChecked)],
             [messages.stats.unknown, unknownCount > 0 && numberText(unknownCount)],
             [
-              messages.stats.domain,
-              domain && (
-                <Link key="domain" to="/domains/$domain" params={{ domain }}>
-                  {domain}
-                </Link>
+              messages.stats.domains(domains.length),
+              domains.length > 0 && (
+                <Row key="domains">
+                  {domains.map(({ domain }) => (
+                    <Link key={domain} to="/domains/$domain" params={{ domain }}>
+                      {domain}
+                    </Link>
+                  ))}
+                </Row>
               ),
             ],
           ]}
