@@ -1,5 +1,6 @@
 // Walks over all screens of test/browser/screens.ts on a running service and prints a Markdown table: kilobytes of the
-// first load, layout shift on a phone and a desk, violations of axe, and pixels beside the window from 320 px on.
+// first load (files, and data of the API), layout shift on a phone and a desk, violations of axe, and pixels beside the
+// window from 320 px on.
 // node bench/dashboard/figures.ts --url http://localhost:8080 --email E --password P [PATTERN]
 // measure.ts adds the score of Lighthouse. Screens of objects that the account lacks are left out.
 import { readFileSync } from 'node:fs'
@@ -52,7 +53,9 @@ const { values, positionals } = parseArgs({
   },
 })
 
-type Figures = { kilobytes: number; shifts: number[]; axe: string[]; beside: number }
+/** Kilobytes over the network. */
+type Loaded = { files: number; data: number }
+type Figures = { loaded: Loaded; shifts: number[]; axe: string[]; beside: number }
 
 async function findIds(cookie: string): Promise<Record<string, string>> {
   const ids: Record<string, string> = {}
@@ -79,22 +82,27 @@ async function openContext(
   return context
 }
 
-/** Loads a screen with an empty cache. @returns the kilobytes that it took */
-async function load(page: Page, path: string): Promise<number> {
-  let [bytes, last] = [0, Date.now()]
+/** Loads a screen with an empty cache. */
+async function load(page: Page, path: string): Promise<Loaded> {
+  const loaded = { files: 0, data: 0 }
+  let last = Date.now()
+  const ofData = new Set<string>()
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Network.enable')
-  devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    bytes += encodedDataLength
+  devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    loaded[ofData.has(requestId) ? 'data' : 'files'] += encodedDataLength / 1_000
     last = Date.now()
   })
-  devtools.on('Network.requestWillBeSent', () => (last = Date.now()))
+  devtools.on('Network.requestWillBeSent', ({ requestId, request }) => {
+    if (new URL(request.url).pathname.startsWith('/api/')) ofData.add(requestId)
+    last = Date.now()
+  })
   const begun = Date.now()
   await page.goto(path)
   while (Date.now() - last < QUIET_MS && Date.now() - begun < MAX_LOAD_MS)
     await page.waitForTimeout(100)
   await devtools.detach()
-  return bytes / 1_000
+  return loaded
 }
 
 const shiftOf = (page: Page) => page.evaluate<number>('window.shift')
@@ -105,12 +113,12 @@ const besideOf = (page: Page) =>
 
 async function figuresOf(browser: Browser, cookie: string, path: string): Promise<Figures> {
   const shifts: number[] = []
-  let kilobytes = 0
+  let loaded: Loaded = { files: 0, data: 0 }
   for (const width of [PHONE, DESK]) {
     const context = await openContext(browser, cookie, width)
     const page = await context.newPage()
-    const loaded = await load(page, path)
-    if (width === PHONE) kilobytes = loaded
+    const now = await load(page, path)
+    if (width === PHONE) loaded = now
     shifts.push(await shiftOf(page))
     if (width === PHONE) {
       await context.close()
@@ -128,7 +136,7 @@ async function figuresOf(browser: Browser, cookie: string, path: string): Promis
       `axe.run(document, ${JSON.stringify({ runOnly: RULES, resultTypes: ['violations'] })})`,
     )
     await context.close()
-    return { kilobytes, shifts, axe: violations.map(({ id }) => id), beside }
+    return { loaded, shifts, axe: violations.map(({ id }) => id), beside }
   }
   throw new Error('unreachable')
 }
@@ -165,16 +173,16 @@ try {
     ...[...MAIL, ...TOOLS].map((screen) => ({ path: pathOf(screen, ids), cookie })),
   ]
   console.log(
-    '| screen | first load, kB | shift, phone | shift, desk | axe | beside the window, px |',
+    '| screen | files, kB | data, kB | shift, phone | shift, desk | axe | beside the window, px |',
   )
-  console.log('| --- | --- | --- | --- | --- | --- |')
+  console.log('| --- | --- | --- | --- | --- | --- | --- |')
   for (const { path, cookie: own } of new Map(screens.map((one) => [one.path, one])).values()) {
     if (path.includes(':') || !wanted.test(path)) continue
     try {
-      const { kilobytes, shifts, axe, beside } = await figuresOf(browser, own, path)
+      const { loaded, shifts, axe, beside } = await figuresOf(browser, own, path)
       const [phone = 0, desk = 0] = shifts
       console.log(
-        `| \`${path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID')}\` | ${Math.round(kilobytes)} | ${phone.toFixed(3)} | ${desk.toFixed(3)} | ${axe.join(', ') || 'none'} | ${beside} |`,
+        `| \`${path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID')}\` | ${Math.round(loaded.files)} | ${Math.round(loaded.data)} | ${phone.toFixed(3)} | ${desk.toFixed(3)} | ${axe.join(', ') || 'none'} | ${beside} |`,
       )
     } catch (error) {
       console.error(`${path} was not measured: ${(error as Error).message.split('\n')[0]}`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findItems, type PaletteItem } from '../../web/src/frame/palette/palette-items.ts'
+import { searchWordsOf } from '../../web/src/frame/palette/groups/search-words.ts'
 import { FURTHER_SCREENS } from '../../web/src/frame/palette/groups/screen-items.ts'
 import {
   ALL_SCREENS,
@@ -53,8 +54,8 @@ describe('the results of the command palette', () => {
 })
 
 describe('the screens of the command palette', () => {
-  const screens = [...ALL_SCREENS, ...FURTHER_SCREENS].map(({ label, keywords }) =>
-    find(label, { keywords: keywords ?? '' }),
+  const screens = [...ALL_SCREENS, ...FURTHER_SCREENS].map((entry) =>
+    find(entry.label, { keywords: searchWordsOf(entry) }),
   )
   it.each(['blacklist', 'ban', 'whitelist', 'dkim', 'tls', 'rbl', 'fail2ban', 'spam', 'oauth'])(
     'are found by “%s”',

@@ -78,8 +78,8 @@ export const settings = {
 /** Further words by which people search a screen. */
 export const keywords = {
   dmarc: 'dkim spf tls reports policy senders',
-  delisting: 'blacklists blocklists removal',
-  servers: 'monitoring hosts blocklists blacklists certificates tls ip addresses',
+  delisting: 'blocklists removal',
+  servers: 'monitoring hosts blocklists certificates tls ip addresses',
   settings: 'preferences configuration options',
   account: 'password two factor 2fa authenticator passkey sessions profile name email security',
   tokens: 'api key access rest',

@@ -6,6 +6,7 @@ import { inGuide } from '../../guide-page.ts'
 import { frame, palette as messages } from '../../messages.ts'
 import type { PaletteItem } from '../palette-items.ts'
 import { lists } from './messages.ts'
+import { searchWordsOf } from './search-words.ts'
 
 /** Screens that the navigation leads to in two steps. */
 export const FURTHER_SCREENS: NavigationEntry[] = [
@@ -47,13 +48,14 @@ export function useScreenItems(): PaletteItem[] {
   const entries = useVisibleEntries(SCREENS)
   const kind = messages.kinds.screen
   return [
-    ...entries.map(({ label: name, icon, shortcut, keywords, to }): PaletteItem => {
+    ...entries.map((entry): PaletteItem => {
+      const { label: name, icon, shortcut, to } = entry
       return {
         name,
         icon,
         kind,
         shortcut: shortcut && `g ${shortcut}`,
-        ...(keywords && { keywords }),
+        keywords: searchWordsOf(entry),
         open: () => void navigate({ to }),
       }
     }),
