@@ -229,7 +229,10 @@ describe('an invitation by email', () => {
     const bob = await addPerson('Bob')
     const { token, url, isMailed } = await invite('member', bob.email.toUpperCase())
     expect([url, isMailed]).toEqual([`${ORIGIN}/invitation#${token}`, true])
-    expect((await mailTo(bob.email)).text).toContain(url)
+    const sent = await mailTo(bob.email)
+    expect(sent.text).toContain(url)
+    expect(sent.html).toContain(`<a href="${url}`)
+    expect(sent.html?.match(/<a /g)).toHaveLength(1)
     expect(await preview(token)).toMatchObject({
       status: 200,
       data: { role: 'member', email: bob.email, invitedBy: { email: alice.email } },

@@ -7,6 +7,7 @@ import { sendMail, type OutgoingMail, type Relay } from '../../net/smtp.ts'
 import { claimMail, type Exceeded, type MailLimits } from '../../store/limits/outgoing-mail.ts'
 import type { DB } from '../../store/tables.ts'
 import { MINUTE_MS } from '../../time.ts'
+import { renderAccountHtml } from './account-email-html.ts'
 
 const DEADLINE_MS = MINUTE_MS
 
@@ -59,7 +60,8 @@ export function createAccountMailer({ db, relay, secretKey, log }: AccountMailer
 
   async function deliver({ to, subject, text }: Written, relayInUse: Relay): Promise<void> {
     const signal = AbortSignal.timeout(DEADLINE_MS)
-    await sendMail(relayInUse, { to, subject, text, headers: HEADERS }, signal)
+    const html = renderAccountHtml({ subject, text })
+    await sendMail(relayInUse, { to, subject, text, html, headers: HEADERS }, signal)
   }
 
   function inBackground(kind: string, work: Promise<unknown>): void {
