@@ -42,7 +42,14 @@ async function checkSenders(context: DomainContext): Promise<LineResult> {
   const isIncomplete = truncated || failedTerms.length > 0
   const fails = isBroken(tree)
   if (networks.length + dependentTerms.length === 0 && !isIncomplete && !fails)
-    return unused('SPF permits no server to send.')
+    return senders.isEmpty
+      ? unused('SPF permits no server to send.')
+      : {
+          state: 'warning',
+          summary:
+            'The terms of the SPF record lead to no public address, so no server on the Internet may send.',
+          details,
+        }
   return {
     state: fails || ipv4Count > MANY_ADDRESSES ? 'warning' : isIncomplete ? 'unknown' : 'good',
     summary: summaryOf(senders, isIncomplete, fails),

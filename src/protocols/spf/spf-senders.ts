@@ -32,6 +32,8 @@ export type OpenTerm = {
 }
 
 export type Senders = {
+  /** Whether no term permits anyone, not even an address that no mail on the Internet comes from. */
+  isEmpty: boolean
   /** In the order of the terms, each network once. */
   networks: SenderNetwork[]
   /** Different public IPv4 addresses that may send. */
@@ -152,6 +154,7 @@ export function permittedSenders({ root }: SpfTree): Senders {
     permitted.overlaps(rangeOfNetwork(address, prefix))
   const listed = [...networks.values()].filter(isPermitted)
   return {
+    isEmpty: shares.length === 0,
     networks: listed,
     ipv4Count: Number(countAddresses(passed, 4)),
     ipv6Networks: countOutermost(listed.filter(({ family }) => family === 6)),
