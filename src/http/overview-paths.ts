@@ -10,6 +10,8 @@ export const OVERVIEW_PATHS: readonly string[] = [
   '/api/v1/dmarc/mailboxes',
   '/api/v1/alerts/channels',
   '/api/webhook/endpoints',
+  '/api/v1/mail-tests?page=1',
+  '/api/v1/abuse/tokens',
   '/api/v1/abuse/appeals?page=1&limit=20',
   '/api/v1/abuse/export/hold',
   '/api/v1/abuse/candidates?page=1&limit=100',

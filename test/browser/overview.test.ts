@@ -35,6 +35,10 @@ afterAll(async () => {
 })
 
 describe('the overview', () => {
+  const post = async (path: string, data: object = {}) => {
+    const answer = await page.request.post(path, { data, headers: { origin: portreeve.url } })
+    expect([path, answer.ok()]).toEqual([path, true])
+  }
   let alice: Visit
   let page: Page
   beforeAll(async () => {
@@ -93,11 +97,6 @@ describe('the overview', () => {
   })
 
   it('shows watched domains with their mail path and hosts with their days, problems first', async () => {
-    const post = async <T>(path: string, data: object = {}) => {
-      const answer = await page.request.post(path, { data, headers: { origin: portreeve.url } })
-      expect([path, answer.ok()]).toEqual([path, true])
-      return (await answer.json()) as T
-    }
     await post('/api/v1/domains/alpha.test/watch')
     await post('/api/v1/domains/zulu.test/watch')
     await page.request.get('/api/v1/domains/zulu.test')
@@ -130,6 +129,19 @@ describe('the overview', () => {
     expect(await places(1199)).toEqual({ isBeside: false, isBelow: true })
     expect(await places(390)).toEqual({ isBeside: false, isBelow: true })
     await page.setViewportSize({ width: 1440, height: 900 })
+  })
+
+  it('has no first steps left once each was taken', async () => {
+    await page.getByText(/^First steps: \d of 7 done$/).waitFor()
+    await post('/api/v1/dmarc/domains', { domain: 'people.test' })
+    await post('/api/v1/mail-tests')
+    await post('/api/v1/monitoring/hosts', { host: 'alpha.test' })
+    await post('/api/webhook/endpoints')
+    await post('/api/v1/abuse/tokens', { label: 'mail-1' })
+    await page.goto('/home')
+    await page.getByRole('region', { name: 'Recent activity' }).waitFor()
+    await untilLoaded(page)
+    expect(await page.getByText(/First steps/).count()).toBe(0)
   })
 
   it('hides it from other accounts', async () => {

@@ -29,7 +29,7 @@ describe('a wrong command line', () => {
     ['chekc dns a.test', 'unknown command chekc. Did you mean check?'],
     ['nonsense', 'unknown command nonsense.'],
     ['user crate', 'unknown command user crate. Did you mean create?'],
-    ['user', 'user needs a command: create, list,'],
+    ['user', 'user needs a command: create, setup-link, list,'],
     ['check', 'check needs a command: domain, dns, ssl, dmarc'],
     ['check dns', 'missing DOMAIN.'],
     ['check dns a.test b.test', 'unexpected argument b.test.'],

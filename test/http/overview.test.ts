@@ -27,7 +27,7 @@ describe('the overview of a workspace', () => {
     const alice = await portreeve.addPerson('Alice')
     const own = await get('/api/v1/overview', alice.token)
     expect(Object.keys(own.body.data)).toEqual(
-      OVERVIEW_PATHS.filter((path) => !path.startsWith('/api/v1/abuse')),
+      OVERVIEW_PATHS.filter((path) => !/abuse\/(?:appeals|export|candidates)/.test(path)),
     )
     const token = await portreeve.addToken(alice.id, alice.id, {
       scopes: ['workspace:read', 'webhooks:read'],

@@ -49,11 +49,11 @@ function stepsFor(domain: string | null, progress: Progress): Step[] {
       link: domain === null ? { to: '/domains' } : { to: '/domains/$domain', params: { domain } },
     },
     { name: 'dmarc', isDone: progress.domains, link: { to: '/dmarc' } },
-    { name: 'mailTest', isDone: false, link: { to: '/mail-tests' } },
+    { name: 'mailTest', isDone: progress.mailTests, link: { to: '/mail-tests' } },
     { name: 'monitor', isDone: progress.hosts, link: { to: '/monitoring' } },
     { name: 'migrate', isDone: progress.migrations, link: { to: '/migrations/new' } },
     { name: 'webhook', isDone: progress.endpoints, link: { to: '/hooks' } },
-    { name: 'attacks', isDone: false, link: { to: '/attacks/servers' } },
+    { name: 'attacks', isDone: progress.servers, link: { to: '/attacks/servers' } },
   ]
 }
 

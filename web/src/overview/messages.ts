@@ -121,7 +121,7 @@ export const firstSteps = {
     mailTest: {
       title: 'Test your mail',
       text: 'Send a mail to a test address, and read why it may land in spam.',
-      action: 'Create a test address',
+      action: 'Test a mail',
     },
     monitor: {
       title: 'Monitor a host',

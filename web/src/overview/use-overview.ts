@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { alertsQuery, channelsQuery } from '../alerts/api.ts'
-import { appealsQuery, candidatesQuery, holdQuery } from '../attacks/api.ts'
+import { appealsQuery, candidatesQuery, holdQuery, reportTokensQuery } from '../attacks/api.ts'
+import { mailTestsQuery } from '../deliverability/api.ts'
 import { delistingsQuery } from '../delisting/api.ts'
 import { watchedDomainsQuery } from '../domains/api.ts'
 import { domainsQuery, mailboxesQuery } from '../dmarc/api.ts'
@@ -12,7 +13,10 @@ import { NO_HOSTS, type OverviewData } from './problems.ts'
 import { MAX_CARDS, MAX_HOSTS } from './limits.ts'
 
 /** The modules that have something of this workspace. */
-export type Progress = Record<'domains' | 'hosts' | 'migrations' | 'endpoints', boolean>
+export type Progress = Record<
+  'domains' | 'mailTests' | 'hosts' | 'migrations' | 'endpoints' | 'servers',
+  boolean
+>
 
 type Overview = {
   /** Null until every module has answered. */
@@ -39,6 +43,8 @@ export function useOverview(): Overview {
       mailboxesQuery,
       channelsQuery,
       endpointsQuery,
+      mailTestsQuery(null),
+      reportTokensQuery,
       { ...appealsQuery(1), enabled },
       { ...holdQuery, enabled },
       { ...candidatesQuery(1), enabled },
@@ -54,6 +60,8 @@ export function useOverview(): Overview {
         mailboxes,
         channels,
         endpoints,
+        mailTests,
+        servers,
         appeals,
         hold,
         candidates,
@@ -92,6 +100,8 @@ export function useOverview(): Overview {
           hosts: data.hosts.rows.length > 0,
           migrations: data.migrations.length > 0,
           endpoints: (endpoints.data ?? []).length > 0,
+          mailTests: (mailTests.data?.data ?? []).length > 0,
+          servers: (servers.data ?? []).length > 0,
         },
         failures: [...failures],
       }
