@@ -135,7 +135,6 @@ describe('the overview', () => {
     await page.getByText(/^First steps: \d of 7 done$/).waitFor()
     await post('/api/v1/dmarc/domains', { domain: 'people.test' })
     await post('/api/v1/mail-tests')
-    await post('/api/v1/monitoring/hosts', { host: 'alpha.test' })
     await post('/api/webhook/endpoints')
     await post('/api/v1/abuse/tokens', { label: 'mail-1' })
     await page.goto('/home')

@@ -12,9 +12,6 @@ const RENEWALS: Record<AccessTable, string> = {
     'Create new links in the SNDS portal, and enter them in the Deliverability tab of a domain.',
 }
 
-/** Provider statistics stand in the tab of each domain. */
-const PATH = '/domains'
-
 const incidentOf = (table: AccessTable) => `provider-access/${table.replace('_access', '')}`
 
 /** The alert about statistics that no longer come. @param isEnded whether a person must act */
@@ -33,7 +30,7 @@ export function accessLostAlert(
     title: isEnded ? `The access to ${name} has ended` : `${name} has given no data for two days`,
     text: `${problem} Until then, nothing is known, which doesn’t mean that all is well.`,
     nextStep: isEnded ? RENEWALS[table] : '',
-    path: PATH,
+    path: '/domains',
     objects: [name],
     at: new Date(),
   }
@@ -55,7 +52,7 @@ export function disconnectedAlert(
     title: `Closed: ${name} was disconnected`,
     text: 'Its statistics are no longer fetched, so nothing is known.',
     nextStep: '',
-    path: PATH,
+    path: '/domains',
     objects: [name],
     at,
   }
@@ -72,7 +69,7 @@ export function accessWorkingAlert(workspaceId: string, table: AccessTable): Res
     title: `Resolved: ${name} gives data again`,
     text: 'Its statistics are fetched every day.',
     nextStep: '',
-    path: PATH,
+    path: '/domains',
     objects: [name],
     at,
   }

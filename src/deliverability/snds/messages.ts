@@ -10,7 +10,6 @@ import type { SndsAlertRow } from './snds.sql.ts'
 /** An address that Microsoft rates badly, and why. */
 export type BadAddress = SndsAlertRow & { reasons: string[] }
 
-const PATH = '/domains'
 const MAX_NAMED = 10
 
 /** What alerts of SNDS are about, besides its access. */
@@ -43,7 +42,7 @@ export function sndsAlert(workspaceId: string, bad: readonly BadAddress[]): NewA
     ].join(' '),
     nextStep:
       'Send only to people who asked for it, and check the addresses for mail that isn’t yours. Ask Microsoft’s sender support about a block.',
-    path: PATH,
+    path: '/domains',
     objects: named.map(({ address }) => address),
     at,
   }
@@ -59,7 +58,7 @@ export function sndsNormalAlert(workspaceId: string): ResolvingAlert {
     title: 'Resolved: Microsoft rates all addresses green again',
     text: 'The latest days of SNDS have no yellow or red result and no raised complaint rate.',
     nextStep: '',
-    path: PATH,
+    path: '/domains',
     at,
   }
 }
@@ -96,7 +95,7 @@ export function accessEndingAlert({ workspaceId, end, since }: Ending): NewAlert
     title,
     text,
     nextStep,
-    path: PATH,
+    path: '/domains',
     objects: ['Microsoft SNDS'],
     at: new Date(),
   }
@@ -112,7 +111,7 @@ export function accessRenewedAlert(workspaceId: string, end: Ending['end']): Res
     title: ENDS[end].resolved,
     text: '',
     nextStep: '',
-    path: PATH,
+    path: '/domains',
     objects: ['Microsoft SNDS'],
     at,
   }
