@@ -135,6 +135,8 @@ describe('mail tests', () => {
     await send(address ?? '', mailTo(address ?? '', { isSigned: false }))
     const first = await done(id)
     expect(stateOf(first, 'dkim')).toBe('failed')
+    // What follows from that is no second problem.
+    expect(stateOf(first, 'dkim-aligned')).toBe('not-checked')
     expect(stateOf(first, 'tls')).toBe('failed')
     expect(first.mails[0]?.firstStep).toMatch(/^Start with “Encrypted connection”: Turn on TLS/)
     await send(address ?? '', mailTo(address ?? ''), '--tls')

@@ -292,7 +292,7 @@ describe('mail of real programs and servers', () => {
     )
     expectFailures(
       mail,
-      ['hurts dkim', 'hurts dkim-aligned', 'note unsubscribe'],
+      ['hurts dkim', 'note unsubscribe'],
       GREEN.filter((id) => !id.startsWith('dkim-')),
     )
     symbolsOf(mail, 'rspamd')

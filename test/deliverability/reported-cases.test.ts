@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/deliverability/mail-tests/analysis/finding.ts'
 import { evaluateReceivers } from '../../src/deliverability/mail-tests/analysis/receivers.ts'
 import { publicKeyOf } from '../protocols/mail/signed-mail.ts'
@@ -628,6 +628,26 @@ it.each(CASES.map((one) => [`${one.source}: ${one.name}`, one] as const))(
         ).toMatchObject({ state })
   },
 )
+
+describe('what to do', () => {
+  const fixOf = async (id: string, records: Record<string, string[]>) =>
+    (await analyze(withRecords(order, records))).find((finding) => finding.id === id)?.fix
+
+  it('about a reverse name names the greeting and who sets it', async () => {
+    const fix = await fixOf('reverse-name', {
+      [`${IP.split('.').toReversed().join('.')}.in-addr.arpa PTR`]: ['old.sender.test'],
+    })
+    expect(fix).toMatch(/^Ask the provider of .* to set its reverse name to mail\.sender\.test;/)
+    expect(fix).toMatch(/If old\.sender\.test is right/)
+  })
+
+  it('about several SPF records is to merge them', async () => {
+    const records = { 'sender.test TXT': ['v=spf1 mx -all', 'v=spf1 a -all'] }
+    expect(await fixOf('spf', records)).toMatch(/^Merge the SPF records of sender\.test/)
+    const single = { 'sender.test TXT': ['v=spf1 nonsense -all'] }
+    expect(await fixOf('spf', single)).toMatch(/^Correct the SPF record of sender\.test/)
+  })
+})
 
 it('has thirty reports or more', () => {
   expect(CASES.length).toBeGreaterThanOrEqual(30)

@@ -31,7 +31,7 @@ export function MailResult({ mail }: { mail: TestMailResult }) {
         </Notice>
       </div>
       {changes !== null && state === 'done' && <Changes changes={changes} />}
-      {isGreen && <Background facts={background} />}
+      {isGreen && <Background facts={background} isGreen />}
       <Section title={messages.findings}>
         {problems.length > 0 ? (
           <FindingList findings={problems} />
@@ -123,12 +123,14 @@ function Receivers({ receivers }: { receivers: MailReceiver[] }) {
 
 const BACKGROUND_TONES = { good: 'good', notice: 'warn', unknown: 'unknown' } as const
 
-function Background({ facts }: { facts: MailBackground[] }) {
+function Background({ facts, isGreen = false }: { facts: MailBackground[]; isGreen?: boolean }) {
   return (
-    <Section title={messages.background}>
-      <p>
-        <Muted>{messages.backgroundLead}</Muted>
-      </p>
+    <Section title={isGreen ? messages.background : messages.sender}>
+      {isGreen && (
+        <p>
+          <Muted>{messages.backgroundLead}</Muted>
+        </p>
+      )}
       <BulletList>
         {facts.map(({ id, title, state, sentence }) => (
           <li key={id}>

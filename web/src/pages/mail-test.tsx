@@ -21,15 +21,7 @@ export function Screen() {
   return (
     <Page
       title={messages.titleOf(test?.mails.at(-1)?.subject ?? null)}
-      above={
-        test?.domain ? (
-          <BackLink to="/domains/$domain/deliverability" params={{ domain: test.domain }}>
-            {messages.back}
-          </BackLink>
-        ) : (
-          <BackLink to="/mail-tests">{messages.back}</BackLink>
-        )
-      }
+      above={<BackLink to="/mail-tests">{messages.back}</BackLink>}
       lead={test?.mails.at(-1)?.from ?? undefined}
       aside={test && test.mails.length > 0 && <ShareButton test={test} />}
     >

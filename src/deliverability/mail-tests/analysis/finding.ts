@@ -49,7 +49,11 @@ export const passed = (evidence: string): Outcome => ({ state: 'passed', evidenc
 
 export const notChecked = (evidence: string): Outcome => ({ state: 'not-checked', evidence })
 
-export const failed = (evidence: string, fix: string, severity?: Severity): Outcome => ({
+export const failed = (
+  evidence: string,
+  fix: string,
+  severity?: Severity | undefined,
+): Outcome => ({
   state: 'failed',
   evidence,
   fix,

@@ -23,7 +23,12 @@ async function checkSpf(facts: MailFacts): Promise<Outcome> {
     case 'none':
       return failed(evidence, `Publish an SPF record at ${domain} that permits ${mail.ip}.`)
     case 'permerror':
-      return failed(evidence, `Correct the SPF record of ${domain}; its error makes it void.`)
+      return failed(
+        evidence,
+        / SPF records$/.test(spf.reason ?? '')
+          ? `Merge the SPF records of ${domain} into one TXT record that begins with v=spf1, and delete the others: with several, none counts.`
+          : `Correct the SPF record of ${domain}; its error makes it void.`,
+      )
     default:
       return failed(
         evidence,
@@ -126,8 +131,9 @@ async function checkOtherSignatures(facts: MailFacts): Promise<Outcome> {
   if (signatures.length === 0) return notChecked(NO_SIGNATURE)
   const bad = signatures.filter(({ result }) => result !== 'pass' && result !== 'temperror')
   // That none passes is another check.
-  if (bad.length === 0 || bad.length === signatures.length)
-    return passed(`${signatures.length} of the mail’s signatures were checked.`)
+  if (bad.length === signatures.length) return notChecked('No signature verifies.')
+  if (bad.length === 0)
+    return passed(signatures.length === 1 ? 'The mail has one.' : `All ${signatures.length} do.`)
   return failed(
     `${listed(bad.map(describeSignature))}.`,
     'Remove the signature that does not verify, or publish its key.',
@@ -328,11 +334,13 @@ const aligned =
     const passing = await passingDomains(facts)
     const isStrict = found.record?.[method === 'spf' ? 'aspf' : 'adkim'] === 's'
     const others = method === 'dkim' ? passing.dkim : passing.spf === null ? [] : [passing.spf]
+    // That nothing passes is another finding, as is a mail that nothing proves.
+    if (others.length === 0)
+      return notChecked(`No ${method.toUpperCase()} result passes, so none can be aligned.`)
     return failed(
-      others.length === 0
-        ? `No ${method.toUpperCase()} result passes.`
-        : `${method.toUpperCase()} passes for ${listed(others)}, which is not aligned with ${found.domain}${isStrict ? ' (alignment is strict)' : ''}.`,
+      `${method.toUpperCase()} passes for ${listed(others)}, which is not aligned with ${found.domain}${isStrict ? ' (alignment is strict)' : ''}.`,
       fix,
+      verdict.result === 'pass' ? undefined : 'note',
     )
   }
 

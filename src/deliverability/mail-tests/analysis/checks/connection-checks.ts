@@ -30,14 +30,13 @@ async function checkReverseName(facts: MailFacts): Promise<Outcome> {
     return notChecked(
       `${ip} ${names.length === 0 ? 'has no reverse name' : `has the name ${listed(names)}, which does not lead back to it`}. It is not a public address: receivers see another.`,
     )
-  if (status === 'missing')
-    return failed(
-      `${ip} has no reverse name (PTR record).`,
-      `Ask the provider of ${ip} to set its reverse name to the name of your mail server.`,
-    )
+  const { helo } = facts.mail
+  const wanted = helo !== null && isFullName(helo) ? helo : 'the name of your mail server'
+  const fix = `Ask the provider of ${ip} to set its reverse name to ${wanted}; it does not stand in the DNS of your domain.`
+  if (status === 'missing') return failed(`${ip} has no reverse name (PTR record).`, fix)
   return failed(
     `${ip} has the name ${listed(names)}, but that name does not resolve to ${ip}.`,
-    `Publish an address record for ${names[0]} with ${ip}, or change the reverse name.`,
+    `${fix} If ${names[0]} is right, publish an address record (A or AAAA) for it with ${ip} instead.`,
   )
 }
 
@@ -113,7 +112,8 @@ function checkTls({ mail: { connection } }: MailFacts): Outcome {
 }
 
 function checkTlsVersion({ mail: { connection } }: MailFacts): Outcome {
-  if (!connection?.tls) return notChecked('The connection did not use TLS.')
+  if (!connection) return notChecked('The mail did not come to this server over SMTP.')
+  if (!connection.tls) return notChecked('The connection did not use TLS.')
   const { version } = connection.tls
   if (version === 'TLSv1.3' || version === 'TLSv1.2') return passed(`The version is ${version}.`)
   return failed(
