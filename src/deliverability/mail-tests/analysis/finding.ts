@@ -49,11 +49,7 @@ export const passed = (evidence: string): Outcome => ({ state: 'passed', evidenc
 
 export const notChecked = (evidence: string): Outcome => ({ state: 'not-checked', evidence })
 
-export const failed = (
-  evidence: string,
-  fix: string,
-  severity?: Severity | undefined,
-): Outcome => ({
+export const failed = (evidence: string, fix: string, severity?: Severity): Outcome => ({
   state: 'failed',
   evidence,
   fix,

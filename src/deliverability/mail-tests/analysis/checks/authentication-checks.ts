@@ -25,7 +25,7 @@ async function checkSpf(facts: MailFacts): Promise<Outcome> {
     case 'permerror':
       return failed(
         evidence,
-        / SPF records$/.test(spf.reason ?? '')
+        spf.reason?.endsWith(' SPF records')
           ? `Merge the SPF records of ${domain} into one TXT record that begins with v=spf1, and delete the others: with several, none counts.`
           : `Correct the SPF record of ${domain}; its error makes it void.`,
       )
