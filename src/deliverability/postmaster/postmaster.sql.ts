@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { claimDueRows } from '../../store/due-rows.ts'
-import type { Row } from '../../store/row.ts'
+import { findRow, type Row } from '../../store/row.ts'
 import { dueAccesses } from '../provider-access/provider-access.sql.ts'
 import type { Compliance, DeliveryErrors, LoopRate, PostmasterDay } from './postmaster-answers.ts'
 
@@ -29,11 +29,7 @@ export async function findPostmasterAccess(
   db: Db,
   workspaceId: string,
 ): Promise<PostmasterAccessRow | undefined> {
-  return db
-    .selectFrom('postmasterAccess')
-    .select(ACCESS)
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
+  return findRow(db, 'postmasterAccess', ACCESS, { workspaceId })
 }
 
 /** Stores the sign-in of a workspace in place of an earlier one, whose statistics are kept. */

@@ -3,7 +3,7 @@ import type { SndsBlock, SndsFilter, SndsRow } from '../../protocols/reports/snd
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows } from '../../store/due-rows.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, findRow, lockRow, type Row } from '../../store/row.ts'
 import {
   SNDS_APPROVAL_MONTHS,
   SNDS_APPROVAL_WARNING_DAYS,
@@ -34,11 +34,7 @@ export async function findSndsAccess(
   db: Db,
   workspaceId: string,
 ): Promise<SndsAccessRow | undefined> {
-  return db
-    .selectFrom('sndsAccess')
-    .select(ACCESS)
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
+  return findRow(db, 'sndsAccess', ACCESS, { workspaceId })
 }
 
 /** Stores links in place of earlier ones; their time begins now. */
@@ -80,13 +76,10 @@ export async function saveApproval(
 
 /** Deletes the links with what they showed. */
 export async function deleteSndsAccess(db: Db, workspaceId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('sndsAccess')
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirst()
-  await db.deleteFrom('sndsBlock').where('workspaceId', '=', workspaceId).execute()
-  await db.deleteFrom('sndsAlert').where('workspaceId', '=', workspaceId).execute()
-  return numDeletedRows > 0n
+  const isDeleted = await deleteRows(db, 'sndsAccess', { workspaceId })
+  await deleteRows(db, 'sndsBlock', { workspaceId })
+  await deleteRows(db, 'sndsAlert', { workspaceId })
+  return isDeleted
 }
 
 /** Whether the links or the approval of an access end soon, or have ended. */
@@ -143,7 +136,7 @@ export async function replaceSndsBlocks(
   workspaceId: string,
   blocks: readonly SndsBlock[],
 ): Promise<void> {
-  await db.deleteFrom('sndsBlock').where('workspaceId', '=', workspaceId).execute()
+  await deleteRows(db, 'sndsBlock', { workspaceId })
   if (blocks.length === 0) return
   await db
     .insertInto('sndsBlock')
@@ -204,13 +197,7 @@ export async function lockSndsAlerts(
   db: Db,
   workspaceId: string,
 ): Promise<SndsAlertRow[] | undefined> {
-  const access = await db
-    .selectFrom('sndsAccess')
-    .select('workspaceId')
-    .where('workspaceId', '=', workspaceId)
-    .forUpdate()
-    .executeTakeFirst()
-  if (!access) return undefined
+  if (!(await lockRow(db, 'sndsAccess', ['workspaceId'], { workspaceId }))) return undefined
   const { rows } = await sql<SndsAlertRow>`
     select host(address) as address, level, is_block from snds_alert
     where workspace_id = ${workspaceId} order by address`.execute(db)
@@ -223,7 +210,7 @@ export async function replaceSndsAlerts(
   workspaceId: string,
   alerts: readonly SndsAlertRow[],
 ): Promise<void> {
-  await db.deleteFrom('sndsAlert').where('workspaceId', '=', workspaceId).execute()
+  await deleteRows(db, 'sndsAlert', { workspaceId })
   if (alerts.length > 0)
     await db
       .insertInto('sndsAlert')

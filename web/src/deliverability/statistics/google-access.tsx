@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ProviderSignIn } from '../../imap/provider-sign-in.tsx'
-import { ConfirmButton } from '../../ui/actions/confirm.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Card, Stack } from '../../ui/layout/page.tsx'
@@ -10,8 +9,7 @@ import { TextWithGuideLinks } from '../../ui/text/guide-links.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { postmasterQuery, statistics, type PostmasterAccess } from './api.ts'
 import { google as messages } from './messages.ts'
-
-const TONES = { active: 'good', failing: 'warn', ended: 'bad' } as const
+import { ACCESS_TONES, RemoveAccess } from './provider-card.tsx'
 
 /** The sign-in at Google, of which a workspace has one for all of its domains. */
 export function GoogleAccess({ domain }: { domain: string }) {
@@ -40,7 +38,9 @@ export function GoogleAccess({ domain }: { domain: string }) {
             {messages.portal}
           </a>
         </p>
-        {access !== null && <Disconnect />}
+        {access !== null && (
+          <RemoveAccess messages={messages} remove={statistics.disconnectGoogle} />
+        )}
       </Stack>
     </Card>
   )
@@ -51,7 +51,8 @@ function State({ access }: { access: NonNullable<PostmasterAccess['access']> }) 
   return (
     <>
       <p>
-        <Status tone={TONES[state]}>{messages.states[state]}</Status> {messages.account(account)}
+        <Status tone={ACCESS_TONES[state]}>{messages.states[state]}</Status>{' '}
+        {messages.account(account)}
       </p>
       <p>
         {fetchedAt === null ? (
@@ -104,26 +105,5 @@ function SignIn({ renews }: SignInProps) {
       />
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
     </>
-  )
-}
-
-function Disconnect() {
-  const access = useAccess()
-  const queries = useQueryClient()
-  return (
-    <div>
-      <ConfirmButton
-        {...access}
-        label={messages.remove}
-        about={messages.title}
-        title={messages.removing}
-        onConfirm={async () => {
-          await statistics.disconnectGoogle()
-          await queries.invalidateQueries({ queryKey: ['provider-statistics'] })
-        }}
-      >
-        <p>{messages.removingText}</p>
-      </ConfirmButton>
-    </div>
   )
 }

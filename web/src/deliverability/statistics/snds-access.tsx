@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ConfirmButton } from '../../ui/actions/confirm.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
 import { Form, TextField } from '../../ui/forms/form.tsx'
@@ -12,8 +11,7 @@ import { DateText, ExactTime } from '../../ui/text/date-text.tsx'
 import { useAccess } from '../../workspaces/roles.ts'
 import { sndsQuery, statistics, type SndsAccess } from './api.ts'
 import { snds as messages } from './messages.ts'
-
-const TONES = { active: 'good', failing: 'warn', ended: 'bad' } as const
+import { ACCESS_TONES, RemoveAccess } from './provider-card.tsx'
 
 /** The links of SNDS, of which a workspace has one pair for all of its addresses. */
 export function SndsAccessCard() {
@@ -39,7 +37,7 @@ export function SndsAccessCard() {
             <Disclosure summary={messages.enterDay}>
               {() => <ApprovalForm approvedOn={access.approvedOn ?? ''} />}
             </Disclosure>
-            <Delete />
+            <RemoveAccess messages={messages} remove={statistics.deleteLinks} />
           </>
         )}
       </Stack>
@@ -52,7 +50,7 @@ function State({ access }: { access: NonNullable<SndsAccess['access']> }) {
   return (
     <>
       <p>
-        <Status tone={TONES[state]}>{messages.states[state]}</Status>{' '}
+        <Status tone={ACCESS_TONES[state]}>{messages.states[state]}</Status>{' '}
         {fetchedAt === null ? (
           messages.never
         ) : (
@@ -159,25 +157,4 @@ function findMistakes(values: Record<string, string>): Record<string, string> {
     ...(!values['dataLink']?.trim() && { dataLink: messages.missing }),
     ...(values['approvedOn']?.trim() && findWrongDay(values)),
   }
-}
-
-function Delete() {
-  const access = useAccess()
-  const queries = useQueryClient()
-  return (
-    <div>
-      <ConfirmButton
-        {...access}
-        label={messages.remove}
-        about={messages.title}
-        title={messages.removing}
-        onConfirm={async () => {
-          await statistics.deleteLinks()
-          await queries.invalidateQueries({ queryKey: ['provider-statistics'] })
-        }}
-      >
-        <p>{messages.removingText}</p>
-      </ConfirmButton>
-    </div>
-  )
 }
