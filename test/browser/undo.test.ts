@@ -55,7 +55,7 @@ describe('a deletion', () => {
   it('can be undone, and nothing was sent meanwhile', async () => {
     await makeEndpoint('another one')
     await deleteEndpoint('kept')
-    // The toast stays while the page is looked at, however long that takes.
+    // The toast stays while axe checks the page, however long that takes.
     await undo().hover()
     await entry('another one').waitFor()
     expect(await entry('kept').count()).toBe(0)

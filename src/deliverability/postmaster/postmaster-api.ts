@@ -164,7 +164,7 @@ function dateOf(day: string): { year: number; month: number; day: number } {
 
 type Asking = { request: GuardedFetch; freshToken: FreshToken; signal: AbortSignal }
 
-/** Asks with a token, and once more with another one where Google rejects it. */
+/** Asks with a token, and again with a new one where Google rejects it. */
 async function askOnce(asking: Asking, path: string, body?: object): Promise<object> {
   const token = await asking.freshToken()
   const first = await send(asking, path, token, body)

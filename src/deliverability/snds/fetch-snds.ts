@@ -52,7 +52,8 @@ export async function fetchSnds(
     if (links.status !== null) {
       const status = { link: links.status, parse: parseSndsStatus }
       const blocks = (await readReport(deps, access, status, signal))?.rows ?? []
-      await replaceSndsBlocks(db, workspaceId, blocks.slice(0, MAX_SNDS_BLOCKS))
+      const kept = blocks.slice(0, MAX_SNDS_BLOCKS)
+      await db.transaction().execute((trx) => replaceSndsBlocks(trx, workspaceId, kept))
     }
     const since = new Date(Date.now() - RECENT_STATISTICS_DAYS * DAY_MS).toISOString().slice(0, 10)
     const days = await listLatestSndsDays(db, workspaceId, { since, limit: MAX_ADDRESSES })

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { SndsBlock, SndsFilter, SndsRow } from '../../protocols/reports/snds-report.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows } from '../../store/due-rows.ts'
+import type { DB } from '../../store/tables.ts'
 import { deleteRows, findRow, lockRow, type Row } from '../../store/row.ts'
 import {
   SNDS_APPROVAL_MONTHS,
@@ -130,9 +131,9 @@ export async function saveSndsDays(
   }
 }
 
-/** Replaces the ranges with an abnormal status. */
+/** Replaces the ranges with an abnormal status, in a transaction: none of them is gone meanwhile. */
 export async function replaceSndsBlocks(
-  db: Db,
+  db: Transaction<DB>,
   workspaceId: string,
   blocks: readonly SndsBlock[],
 ): Promise<void> {

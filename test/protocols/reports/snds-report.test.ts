@@ -165,7 +165,7 @@ describe('a report of SNDS', () => {
     [null, '\uFEFF<html>', true],
     ['application/octet-stream', LINE, false],
     ['text/plain', '', false],
-  ])('is told from a page (%s)', (type, text, isHtml) => {
+  ])('is distinguished from a page (%s)', (type, text, isHtml) => {
     expect(isPage(type, text)).toBe(isHtml)
   })
 })
