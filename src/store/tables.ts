@@ -1782,6 +1782,7 @@ export interface WebhookDestination {
   orderMode: Generated<string>;
   perMinute: number | null;
   reason: string | null;
+  revision: Generated<number>;
   schedule: number[] | null;
   sealed: string;
   signing: Generated<string>;

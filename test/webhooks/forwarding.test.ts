@@ -68,6 +68,19 @@ async function addDestination(
 const send = ({ token }: Endpoint, init: RequestInit = {}, rest = '') =>
   portreeve.portreeve.request(`/webhooks/${token}${rest}`, { method: 'POST', ...init })
 
+/** A destination as an instance has claimed it, though it is paused and sends nothing by itself. */
+async function claimPaused({ id: endpointId }: Endpoint, id: string): Promise<ClaimedDestination> {
+  await database.pool.query(
+    `update webhook_delivery set state = 'waiting' where destination_id = $1 and state = 'held'`,
+    [id],
+  )
+  const { rows } = await database.pool.query(
+    'update webhook_destination set claims = 0 where id = $1 returning revision',
+    [id],
+  )
+  return { id, endpointId, orderMode: 'none', claims: 0, ...rows[0] } as ClaimedDestination
+}
+
 const received = (count: number) =>
   until(
     () => receiver.received,
@@ -319,23 +332,31 @@ describe('a destination', () => {
     expect(await deliveries(endpoint, 1, 'delivered')).toHaveLength(1)
   })
 
+  it('is not claimed with settings that a user has changed since', async () => {
+    const endpoint = await portreeve.makeEndpoint()
+    const { id } = await addDestination(endpoint)
+    const path = `/${endpoint.id}/destinations/${id}`
+    const changes: [string, string, object?][] = [
+      ['PUT', path, { headers: [['x-a', 'b']] }],
+      ['PUT', path, { sign: 'none' }],
+      ['POST', `${path}/rotate-secret`],
+    ]
+    await api('POST', `${path}/pause`)
+    await send(endpoint)
+    for (const [method, changed, body] of changes) {
+      const before = await claimPaused(endpoint, id)
+      await api(method, changed, body)
+      expect(await claimDeliveries(database.db, before, 50)).toEqual([])
+    }
+  })
+
   it('is read a few mebibytes at a time, however many requests it may get at once', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const { id } = await addDestination(endpoint, { concurrency: 50 })
     await api('POST', `/${endpoint.id}/destinations/${id}/pause`)
     for (let count = 0; count < 6; count++) await send(endpoint, { body: 'x'.repeat(2 ** 20) })
     await deliveries(endpoint, 6, 'held')
-    const destination = {
-      id,
-      endpointId: endpoint.id,
-      orderMode: 'none',
-      claims: 0,
-    } as ClaimedDestination
-    await database.pool.query(
-      `update webhook_delivery set state = 'waiting' where destination_id = $1`,
-      [id],
-    )
-    await database.pool.query('update webhook_destination set claims = 0 where id = $1', [id])
+    const destination = await claimPaused(endpoint, id)
     const claimed = await claimDeliveries(database.db, destination, 50)
     expect(claimed.map(({ request }) => request?.body.length)).toEqual(Array(4).fill(2 ** 20))
     await api('POST', `/${endpoint.id}/destinations/${id}/resume`, {})

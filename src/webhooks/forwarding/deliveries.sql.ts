@@ -193,7 +193,8 @@ export async function recoverDeliveries(
 }
 
 /**
- * Claims deliveries of a claimed destination in their order, with their requests.
+ * Claims deliveries of a claimed destination in their order, with their requests: none where a user
+ * has changed the destination since it was read.
  * @param limit how many can be sent now; fewer are claimed where their bodies are large
  */
 export async function claimDeliveries(
@@ -201,7 +202,7 @@ export async function claimDeliveries(
   destination: ClaimedDestination,
   limit: number,
 ): Promise<ClaimedDelivery[]> {
-  const { id, endpointId, claims } = destination
+  const { id, endpointId, claims, revision } = destination
   const { rows } = await sql<DeliveryRow & { made: number }>`
     update webhook_delivery d set state = 'sending', run = ${claims}
     where d.id = any(array(
@@ -212,7 +213,7 @@ export async function claimDeliveries(
           order by v.due_at, v.seq limit ${limit}) v) w
       where w.before < ${MAX_READ_BYTES}))
       and exists (select from webhook_destination t
-        where t.id = ${id} and t.claims = ${claims} and not ${isInDeletedWorkspace('t.workspace_id')})
+        where t.id = ${id} and t.claims = ${claims} and t.revision = ${revision} and not ${isInDeletedWorkspace('t.workspace_id')})
     returning d.id, d.seq, d.destination_id, d.request_id, d.replay_id, d.edited, d.state, d.attempts, d.due_at,
       d.uncertain, d.status, d.error, d.created_at, d.ended_at,
       case when d.attempts > 0 or d.status is not null or d.error is not null

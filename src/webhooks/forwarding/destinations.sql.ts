@@ -41,6 +41,8 @@ const COLUMNS = [
   'lastSuccessAt',
   'lastError',
   'createdAt',
+  /** How many times a user has changed it. */
+  'revision',
 ] as const
 
 export type DestinationRow = Row<
@@ -65,7 +67,9 @@ export type ListedDestination = DestinationRow & {
 /** A destination that this instance sends to; `claims` identifies its claim. */
 export type ClaimedDestination = DestinationRow & { claims: number }
 
-export type DestinationValues = Partial<Omit<DestinationRow, 'id' | 'endpointId' | 'workspaceId'>>
+export type DestinationValues = Partial<
+  Omit<DestinationRow, 'id' | 'endpointId' | 'workspaceId' | 'revision'>
+>
 
 const WAITING = sql<number>`(select count(*) from webhook_delivery v
   where v.destination_id = d.id and v.state in ('waiting', 'sending'))`
@@ -153,6 +157,7 @@ export async function insertDestination(
   await db.insertInto('webhookDestination').values(columnsOf(values)).execute()
 }
 
+/** Changes what a user asked for. Nothing more is claimed with the settings before. */
 export async function updateDestination(
   db: Db,
   id: string,
@@ -160,7 +165,7 @@ export async function updateDestination(
 ): Promise<void> {
   await db
     .updateTable('webhookDestination')
-    .set({ id, ...columnsOf(values) })
+    .set({ ...columnsOf(values), revision: sql<number>`revision + 1` })
     .where('id', '=', id)
     .execute()
 }

@@ -235,6 +235,8 @@ class DestinationRun {
     const delay = dueAt === null ? Infinity : dueAt.getTime() - Date.now()
     // The next requests of a busy endpoint need no new claim.
     if (delay > WAIT_MS) return this.#load.hasRoom() && (await this.#wokenWithin(LINGER_MS))
+    // Due, and yet not claimed: a user has changed the destination.
+    if (delay <= 0) this.reload()
     await this.#wokenWithin(Math.max(10, delay))
     return true
   }
