@@ -72,6 +72,16 @@ describe('mail tests', () => {
     await page.getByText('As reported').waitFor()
     await page.getByRole('link', { name: 'Mail tests' }).first().click()
     await page.getByRole('link', { name: 'A saved mail' }).waitFor()
+    const requirements = page.getByRole('table', { name: 'Requirements of receivers' })
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Search' })
+    await palette.getByRole('combobox').fill('saved')
+    await palette.getByRole('option', { name: 'A saved mail' }).click()
+    const gmail = requirements.getByRole('row', { name: 'Gmail' }).first()
+    await gmail.waitFor()
+    // The file does not say which server sent it.
+    expect(await gmail.getByRole('cell').nth(1).textContent()).toContain('Valid Message-ID')
+    expect(await gmail.getByRole('cell').nth(2).textContent()).toContain('SPF or DKIM')
   })
 
   it('stand beside complaints, which appear as they arrive', async () => {

@@ -57,7 +57,7 @@ export const mailTest = {
   notChecked: (count: number) => `${counted(count, 'check')} not checked`,
   receivers: 'Requirements of receivers',
   requirements: (passed: number, all: number) => `${passed} of ${all}`,
-  receiverColumns: ['Receiver', 'Met', 'Not met or not checked'],
+  receiverColumns: ['Receiver', 'Met', 'Not met', 'Not checked'],
   allMet: 'All are met.',
   engines: 'Your spam filters',
   engineNames: { rspamd: 'rspamd', spamassassin: 'SpamAssassin' },

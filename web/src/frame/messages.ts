@@ -116,6 +116,7 @@ export const palette = {
     domainPage: 'Domain',
     migration: 'Migration',
     batch: 'Batch of migrations',
+    mailTest: 'Mail test',
     appearance: 'Appearance',
   },
   checkDomain: 'Check a domain…',

@@ -75,11 +75,9 @@ function StepList({ steps, domain }: { steps: Step[]; domain: string | null }) {
                 <Muted>{text}</Muted>
               </p>
             </div>
-            {!isDone && (
-              <ButtonLink {...link} kind={name === first?.name ? 'primary' : 'plain'}>
-                {name === 'check' && domain !== null ? messages.checkDomain(domain) : action}
-              </ButtonLink>
-            )}
+            <ButtonLink {...link} kind={name === first?.name ? 'primary' : 'plain'}>
+              {name === 'check' && domain !== null ? messages.checkDomain(domain) : action}
+            </ButtonLink>
           </li>
         )
       })}

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { delistingsQuery } from '../../../delisting/api.ts'
+import { mailTestsQuery } from '../../../deliverability/api.ts'
 import { domainsQuery } from '../../../dmarc/api.ts'
 import { domainsQuery as domainPagesQuery } from '../../../domains/api.ts'
 import { migrationsQuery } from '../../../migrations/api.ts'
@@ -24,6 +25,7 @@ export function useObjectItems(text: string): PaletteItem[] {
     ...useEndpoints(),
     ...useMigrations(text),
     ...useDelistings(text),
+    ...useMailTests(text),
   ]
 }
 
@@ -85,6 +87,21 @@ function useDelistings(text: string): PaletteItem[] {
     icon: 'leave',
     keywords: ip,
     open: () => void navigate({ to: '/delisting/$id', params: { id } }),
+  }))
+}
+
+/** The newest mail tests: older ones are deleted soon. */
+function useMailTests(text: string): PaletteItem[] {
+  const navigate = useNavigate()
+  const enabled = text.trim().length >= MIN_SEARCHED
+  const { data: tests } = useQuery({ ...mailTestsQuery(null), enabled })
+  return (tests?.data ?? []).map(({ id, domain, subject }) => ({
+    id,
+    name: subject ?? domain ?? messages.kinds.mailTest,
+    kind: messages.kinds.mailTest,
+    icon: 'mail',
+    keywords: domain ?? '',
+    open: () => void navigate({ to: '/mail-tests/$id', params: { id } }),
   }))
 }
 
