@@ -26,7 +26,7 @@ export const ALERT_KINDS: Readonly<Record<string, string>> = {
   'deliverability.snds': 'Microsoft SNDS rates an address yellow or red, or blocks it.',
   'deliverability.snds-normal': 'It rates all addresses green again.',
   'deliverability.access-ending':
-    'Links of SNDS end within 5 days, or its access within 30 unless it is approved again.',
+    'Links of SNDS end within 5 days, its unused sign-in within 10, or its approval within 30.',
   'deliverability.access-ended':
     'The access to statistics of a provider has ended, or has failed for two days.',
   'deliverability.access-working':

@@ -123,13 +123,21 @@ export const POSTMASTER_DAYS = 14
 /** Days within which the latest statistics count for an alert. */
 export const RECENT_STATISTICS_DAYS = 7
 
+/** Days that Microsoft is asked about first, and later, as far as they are not stored yet. */
+export const SNDS_FIRST_DAYS = 14
+export const SNDS_DAYS = 7
+
 export const SNDS_TIMEOUT_MS = 30_000
-export const MAX_SNDS_BYTES = 8 * 1024 * 1024
+export const MAX_SNDS_BYTES = 20 * 1024 * 1024
 export const MAX_SNDS_BLOCKS = 1_000
 
 /** Days for which the links of SNDS work, and days before their end with an alert. */
 export const SNDS_LINK_DAYS = 30
 export const SNDS_LINK_WARNING_DAYS = 5
+
+/** Days without use after which Microsoft ends a sign-in, and days before with an alert. */
+export const SNDS_SIGN_IN_DAYS = 90
+export const SNDS_SIGN_IN_WARNING_DAYS = 10
 
 /** Months after which the access to SNDS must be approved again, and days before with an alert. */
 export const SNDS_APPROVAL_MONTHS = 10

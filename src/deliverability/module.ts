@@ -49,6 +49,7 @@ import { postmasterRoutes, type PostmasterRoutesDeps } from './postmaster/routes
 import { ACCESS_TABLES, dueAccesses } from './provider-access/provider-access.sql.ts'
 import { endingAccessesJob, fetchStatisticsJob } from './provider-access/statistics-jobs.ts'
 import { sndsRoutes } from './snds/routes.ts'
+import { renewSndsSignIn } from './snds/snds.sql.ts'
 import { spamRateRoutes } from './spam-rates/routes.ts'
 
 export type DeliverabilityOptions = Omit<BackgroundDeps, 'blocklists'> &
@@ -153,15 +154,17 @@ export function createDeliverabilityModule(options: DeliverabilityOptions) {
         spamRateRoutes(app, deps)
       },
     } satisfies Routes<RouteContext>,
-    /** Fetches again with a sign-in that was renewed: mailboxes of seeds, and statistics of Google. */
+    /** Fetches again with a sign-in that was renewed: mailboxes of seeds, and statistics of providers. */
     async onCredentialRenewed(
       trx: Transaction<DB>,
       { workspaceId, credentialId }: { workspaceId: string; credentialId: string },
     ): Promise<void> {
       for (const canaryId of await clearSeedProblems(trx, workspaceId, credentialId))
         await notifyChange(trx, workspaceId, 'checks', canaryId)
-      if (await renewPostmasterAccess(trx, workspaceId, credentialId))
-        await notifyChange(trx, workspaceId, 'checks', workspaceId)
+      const isUsed =
+        (await renewPostmasterAccess(trx, workspaceId, credentialId)) ||
+        (await renewSndsSignIn(trx, workspaceId, credentialId))
+      if (isUsed) await notifyChange(trx, workspaceId, 'checks', workspaceId)
     },
     close: () => analyzer.close(),
   }

@@ -7,7 +7,7 @@ import type { OAuthClient, Tokens } from './oauth-client.ts'
 import { OAuthRejected, toFault } from './oauth-problem.ts'
 import { fingerprintOf } from './clients/client-fingerprint.ts'
 import { findClientProblem, saveClientProblem } from './clients/oauth-clients.sql.ts'
-import type { MailProvider, ProviderId } from './providers.ts'
+import type { MailProvider, ProviderId, Purpose } from './providers.ts'
 import {
   findCredential,
   lockCredential,
@@ -19,7 +19,7 @@ import { decryptTokens, encryptTokens } from './access-tokens.ts'
 
 /** The clients of this service at the providers that are set up. */
 export type OAuthClients = {
-  find(id: ProviderId): Promise<OAuthClient | undefined>
+  find(id: ProviderId, purpose?: Purpose): Promise<OAuthClient | undefined>
   list(): Promise<OAuthClient[]>
 }
 
@@ -204,9 +204,9 @@ export function requireFound(row: CredentialRow | undefined): CredentialRow {
 /** @throws Fault `conflict` when the operator has removed the provider from the settings */
 export async function requireClient(
   clients: OAuthClients,
-  { provider }: { provider: ProviderId },
+  { provider, purpose }: { provider: ProviderId; purpose?: Purpose },
 ): Promise<OAuthClient> {
-  const client = await clients.find(provider)
+  const client = await clients.find(provider, purpose)
   if (client) return client
   throw new Fault(
     'conflict',

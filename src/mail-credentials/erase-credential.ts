@@ -28,7 +28,7 @@ export function createEraseCredential({ secretKey, clients }: CredentialDeps): E
     const row = await takeCredential(trx, workspaceId, id)
     if (!row) return null
     return async () => {
-      const client = await clients.find(row.provider)
+      const client = await clients.find(row.provider, row.purpose)
       if (!client) return { provider: row.provider, outcome: 'not_offered' }
       const provider = client.provider.name
       try {

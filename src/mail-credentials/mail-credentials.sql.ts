@@ -276,15 +276,15 @@ export async function takeCredential(
   db: Transaction<DB>,
   workspaceId: string,
   id: string,
-): Promise<Pick<CredentialRow, 'provider' | 'sealed'> | undefined> {
+): Promise<Pick<CredentialRow, 'provider' | 'purpose' | 'sealed'> | undefined> {
   const row = await db
     .deleteFrom('mailCredential')
     .where('workspaceId', '=', workspaceId)
     .where('id', '=', id)
     .where('kind', '=', 'person')
-    .returning(['provider', 'sealed'])
+    .returning(['provider', 'purpose', 'sealed'])
     .executeTakeFirst()
-  return row as Pick<CredentialRow, 'provider' | 'sealed'> | undefined
+  return row as Pick<CredentialRow, 'provider' | 'purpose' | 'sealed'> | undefined
 }
 
 /**
@@ -364,7 +364,7 @@ export async function holdCredential(
     .execute()
 }
 
-/** Whether a report mailbox, a seed of a canary or statistics of Google need a credential. */
+/** Whether a report mailbox, a seed of a canary or statistics of a provider need a credential. */
 export async function isCredentialSignedInWith(
   db: Db,
   workspaceId: string,
@@ -376,6 +376,8 @@ export async function isCredentialSignedInWith(
     select from canary_seed where workspace_id = ${workspaceId} and credential_id = ${id}
     union all
     select from postmaster_access where workspace_id = ${workspaceId} and credential_id = ${id}
+    union all
+    select from snds_sign_in where workspace_id = ${workspaceId} and credential_id = ${id}
     limit 1`.execute(db)
   return rows.length > 0
 }

@@ -4,7 +4,7 @@ import type { GuardedFetch } from '../net/http/guarded-fetch.ts'
 import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
 import { authenticationOf } from './clients/authentication.ts'
 import { describeExpiry } from './clients/client-certificate.ts'
-import { describeFailure, OAuthRejected } from './oauth-problem.ts'
+import { describeFailure, explainLateCode, OAuthRejected } from './oauth-problem.ts'
 import { identifiesPerson, providerFor, type MailProvider, type Purpose } from './providers.ts'
 
 /** What must come back unchanged with the answer of the provider. */
@@ -50,6 +50,11 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
     })
     return client
   }
+
+  // The clients that are known to work with such a provider send it with every request for tokens.
+  const tokenParameters = new URLSearchParams(
+    provider.loopbackUri === undefined ? {} : { scope: scopeOf(provider) },
+  )
 
   async function ask<T>(
     question: (client: oidc.Configuration) => Promise<T>,
@@ -104,11 +109,16 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
     async finish(answer: URL, checks: Checks, purpose: Purpose = 'mailbox'): Promise<Grant> {
       const asked = requireOffered(provider, purpose)
       return ask(async (client) => {
-        const tokens = await oidc.authorizationCodeGrant(client, answer, {
+        const expected = {
           expectedState: checks.state,
           pkceCodeVerifier: checks.verifier,
           ...(identifiesPerson(provider) && { expectedNonce: checks.nonce }),
-        })
+        }
+        const tokens = await oidc
+          .authorizationCodeGrant(client, answer, expected, tokenParameters)
+          .catch((error: unknown) => {
+            throw explainLateCode(error, provider) ?? error
+          })
         return grantOf(tokens, asked)
       }, asked)
     },
@@ -145,7 +155,7 @@ export function createOAuthClient(provider: MailProvider, guardedFetch: GuardedF
     /** Gets a new access token. The refresh token may be replaced; the old one is then invalid. */
     refresh: (refreshToken: string): Promise<Tokens> =>
       ask(async (client) => {
-        const tokens = await oidc.refreshTokenGrant(client, refreshToken)
+        const tokens = await oidc.refreshTokenGrant(client, refreshToken, tokenParameters)
         return {
           accessToken: tokens.access_token,
           refreshToken: tokens.refresh_token ?? refreshToken,
@@ -182,11 +192,11 @@ export async function openClient(
   guardedFetch: GuardedFetch,
   given?: oidc.ClientAuth,
 ): Promise<oidc.Configuration> {
-  const { issuer, endpoints, clientId, clientSecret } = provider
+  const { issuer, endpoints, clientId, clientSecret, loopbackUri } = provider
   const authentication = given ?? (await authenticationOf(provider))
   // The operator names the provider; http serves one in a private network.
   const isInsecure = (endpoints?.token ?? issuer).startsWith('http:')
-  const customFetch = guardedFetch as oidc.CustomFetch
+  const customFetch = withRedirectUri(guardedFetch, loopbackUri) as oidc.CustomFetch
   if (endpoints === null)
     return oidc.discovery(new URL(issuer), clientId, clientSecret, authentication, {
       [oidc.customFetch]: customFetch,
@@ -202,6 +212,16 @@ export async function openClient(
   client[oidc.customFetch] = customFetch
   if (isInsecure) oidc.allowInsecureRequests(client)
   return client
+}
+
+/** The library writes `http://localhost` with a slash, which was not in the authorization request. */
+function withRedirectUri(guardedFetch: GuardedFetch, uri: string | undefined): GuardedFetch {
+  if (uri === undefined) return guardedFetch
+  return (url, init) => {
+    if (init.body instanceof URLSearchParams && init.body.has('redirect_uri'))
+      init.body.set('redirect_uri', uri)
+    return guardedFetch(url, init)
+  }
 }
 
 type Answer = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers
@@ -223,7 +243,9 @@ function grantOf(tokens: Answer, provider: MailProvider): Grant {
 function requireScopes({ scope }: Answer, { name, mailScopes, subject }: MailProvider): void {
   if (scope === undefined) return
   const granted = scope.split(' ')
-  if (mailScopes.every((each) => granted.includes(each))) return
+  // In place of `.default` (Microsoft), the answer has the permissions that it stands for.
+  const named = mailScopes.filter((each) => !each.endsWith('/.default'))
+  if (named.every((each) => granted.includes(each))) return
   throw new OAuthRejected({
     kind: 'consent',
     message: `The access to ${subject ?? 'mail'} was not allowed at ${name}. Sign in again and select the permission for ${subject ?? 'mail'}.`,

@@ -65,6 +65,17 @@ export function describeFailure(error: unknown, provider: MailProvider): OAuthRe
   })
 }
 
+/** The rejection of a code that a person pasted: providers accept it for a minute, and once. */
+export function explainLateCode(
+  error: unknown,
+  { name, loopbackUri }: MailProvider,
+): OAuthRejected | undefined {
+  const isLate = error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant'
+  if (!isLate || loopbackUri === undefined) return undefined
+  const message = `${name} no longer accepts this address: it is valid for about a minute, and once. Start again, and paste the address at once.`
+  return new OAuthRejected({ kind: 'consent', message })
+}
+
 /** A status that is no error of OAuth: the provider is overloaded or down. */
 function isAway(error: unknown): boolean {
   const { code, cause } = error as { code?: string; cause?: { status?: number } }
@@ -87,6 +98,12 @@ export function explainRejection(
   const number = /AADSTS(\d+)/.exec(description)?.[1] ?? ''
   const problem = MICROSOFT[number] ?? ERRORS[error]
   const code = number === '' ? plain(error) : `AADSTS${number}`
+  // Nobody here can correct a client of the provider itself.
+  if (provider.loopbackUri !== undefined && problem?.kind === 'client')
+    return {
+      kind: 'client',
+      message: `${provider.name} rejects sign-ins for ${provider.subject ?? 'this'} from this service (${code}).`,
+    }
   if (problem === undefined)
     return { kind: 'consent', message: `${provider.name} rejected the sign-in (${code}).` }
   return {

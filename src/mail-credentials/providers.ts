@@ -7,7 +7,9 @@ export type ProviderId = (typeof PROVIDER_IDS)[number]
 
 /** What a person allows with a sign-in: access to a mailbox, or to statistics about their domains. */
 export const PURPOSES = ['mailbox', 'postmaster'] as const
-export type Purpose = (typeof PURPOSES)[number]
+
+/** SNDS has a client of its own, whose answers never come to this service. */
+export type Purpose = (typeof PURPOSES)[number] | 'snds'
 
 /** A provider for which the operator has registered this service. */
 export type MailProvider = {
@@ -32,6 +34,8 @@ export type MailProvider = {
   subject?: string
   /** Whether its device codes are valid for mailboxes. */
   hasDeviceCode: boolean
+  /** Where the answers go for a client of the provider itself (RFC 8252, 7.3): a person pastes them. */
+  loopbackUri?: string
 }
 
 /** The client of this service at a provider. */
@@ -218,9 +222,27 @@ export const ADMINISTRATOR_KINDS: Record<ProviderId, readonly ('service_account'
 /** Reads traffic statistics of Google Postmaster Tools (v2), and changes nothing there. */
 const POSTMASTER_SCOPE = 'https://www.googleapis.com/auth/postmaster.traffic.readonly'
 
+/** The public client of the SNDS portal. Microsoft lets nobody register another one for its API. */
+const SNDS_CLIENT_ID = 'a53a6cc1-a1cd-46f7-a4aa-281cdabec33c'
+
+/** Microsoft as people sign in there for SNDS: with personal accounts only. */
+export const SNDS_PROVIDER: MailProvider = {
+  ...microsoft('consumers'),
+  id: 'microsoft',
+  clientId: SNDS_CLIENT_ID,
+  clientSecret: undefined,
+  clientCertificate: undefined,
+  mailScopes: [`${SNDS_CLIENT_ID}/.default`],
+  otherScopes: ['offline_access', 'openid', 'profile'],
+  hosts: [],
+  subject: 'SNDS',
+  hasDeviceCode: false,
+  loopbackUri: 'http://localhost',
+}
+
 /** The provider as a sign-in for a purpose uses it; undefined where it offers none. */
 export function providerFor(provider: MailProvider, purpose: Purpose): MailProvider | undefined {
-  if (purpose === 'mailbox') return provider
+  if (purpose === 'mailbox' || provider === SNDS_PROVIDER) return provider
   if (provider.id !== 'google') return undefined
   return { ...provider, mailScopes: [POSTMASTER_SCOPE], hosts: [], subject: 'Postmaster Tools' }
 }

@@ -1578,6 +1578,7 @@ export interface SndsAccess {
   isEnded: Generated<boolean>;
   problem: string | null;
   sealed: string;
+  unreadable: string | null;
   workspaceId: string;
 }
 
@@ -1612,6 +1613,21 @@ export interface SndsDay {
   rcptCommands: number | null;
   recipients: number | null;
   trapHits: number | null;
+  workspaceId: string;
+}
+
+export interface SndsSignIn {
+  account: string;
+  approvedOn: string | null;
+  createdAt: Generated<Timestamp>;
+  credentialId: string | null;
+  dueAt: Generated<Timestamp | null>;
+  failingSince: Timestamp | null;
+  failures: Generated<number>;
+  fetchedAt: Timestamp | null;
+  isEnded: Generated<boolean>;
+  problem: string | null;
+  unreadable: string | null;
   workspaceId: string;
 }
 
@@ -2090,6 +2106,7 @@ export interface DB {
   sndsAlert: SndsAlert;
   sndsBlock: SndsBlock;
   sndsDay: SndsDay;
+  sndsSignIn: SndsSignIn;
   spamRateAlert: SpamRateAlert;
   twoFactor: TwoFactor;
   usedSecret: UsedSecret;

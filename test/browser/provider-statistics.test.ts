@@ -60,11 +60,54 @@ describe('statistics of providers', () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 
+  it('take the address at which the sign-in at Microsoft ends', async () => {
+    const { page } = ada
+    await page.goto(TAB)
+    await page.getByText('Signed in as alice@gmail.test.').waitFor()
+    // What the browser would ask Microsoft for, and a page that nobody serves.
+    await page.context().route('https://login.microsoftonline.com/**', async (route) => {
+      const { pathname, search } = new URL(route.request().url())
+      const answer = await fetch(`${fake.url}${pathname}${search}`, { redirect: 'manual' })
+      await route.fulfill({ body: answer.headers.get('location') ?? '' })
+    })
+    const window = page.context().waitForEvent('page')
+    await page.getByRole('button', { name: 'Sign in with Microsoft' }).click()
+    const other = await window
+    const address = await other.getByText('http://localhost/?code=').innerText()
+    await other.close()
+    await page.getByText('Copy the whole address of that page').waitFor()
+    await page.getByRole('button', { name: 'Complete sign-in' }).click()
+    await page.getByText('Paste the address.').waitFor()
+    const field = page.getByLabel('Address of the page that didn’t load')
+    await field.fill('http://localhost/')
+    await field.press('Enter')
+    await page.getByText(/This address has no answer of Microsoft/).waitFor()
+    // The browser reports the rejection, which is meant.
+    ada.complaints.length = 0
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    const sent = page.waitForRequest('**/sign-in/answer')
+    await field.fill(address)
+    await field.press('Enter')
+    // Firewalls reject requests that name localhost.
+    expect((await sent).postData()).not.toContain('localhost')
+    await page.getByText('Signed in as mary@outlook.test.').waitFor()
+    expect(await field.count()).toBe(0)
+    await opened.pool.query(
+      `update snds_sign_in set unreadable = '1 line couldn’t be read.', is_ended = true,
+         due_at = null, problem = 'The permission at Microsoft has ended.'`,
+    )
+    await page.reload()
+    await page.getByText('The permission at Microsoft has ended.').waitFor()
+    await page.getByText('1 line couldn’t be read.').waitFor()
+    await page.getByRole('button', { name: 'Sign in with Microsoft again' }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
   it('take the links of SNDS with the keyboard alone', async () => {
     const { page } = ada
     await page.goto(TAB)
     await page.getByText('Signed in as alice@gmail.test.').waitFor()
-    await tabTo(page, 'Enter links')
+    await tabTo(page, 'Use links instead')
     await page.keyboard.press('Enter')
     await page.getByLabel('Link to IP data').fill('https://example.com/?key=1')
     await page.getByRole('button', { name: 'Save links' }).click()

@@ -753,7 +753,7 @@ describe('statistics of providers', () => {
       await ask('PATCH', 'snds', { approvedOn: dayBefore(0) })
       await warn()
       expect((await alerts()).slice(2).map(({ title }) => title)).toEqual([
-        'Resolved: new links of Microsoft SNDS were entered',
+        'Resolved: the access to Microsoft SNDS was renewed',
         'Resolved: the access to Microsoft SNDS was approved again',
       ])
       const { access } = await snds()

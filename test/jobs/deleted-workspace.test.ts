@@ -80,7 +80,7 @@ const CONTACTS: Record<string, string[]> = {
   'deliverability.check-canaries': [],
   'deliverability.complaint-rates': [],
   'deliverability.ending-accesses': [],
-  'deliverability.fetch-statistics': ['SNDS'],
+  'deliverability.fetch-statistics': ['SNDS', 'query of login.microsoftonline.com'],
   'deliverability.send-canaries': [],
   'mail-tests.pick-up': [],
   'mail-tests.recover': [],
@@ -422,6 +422,21 @@ async function fill(): Promise<void> {
   const links = { data: 'https://substrate.office.com/SNDS/DataKey?key=1', status: null }
   const sealed = encryptLinks(links, SECRET_KEY, workspaceId)
   await saveSndsAccess(db, workspaceId, { sealed, approvedOn: null })
+  const signIn = newUuid()
+  await insertCredential(db, {
+    id: signIn,
+    workspaceId,
+    provider: 'microsoft',
+    purpose: 'snds',
+    account: 'olivia@outlook.test',
+    subject: 'olivia',
+    sealed: encryptTokens({ accessToken: 'access', refreshToken: 'refresh' }, SECRET_KEY, signIn),
+    lifetimeSeconds: 0,
+    keepDays: 30,
+    createdBy: workspaceId,
+  })
+  // Beside the links, which `saveSndsSignIn` would replace.
+  await insert('snds_sign_in', { workspace_id: workspaceId, credential_id: signIn, account: 'o' })
   await pool.query(
     `insert into relayed_report (relay_id, address, count, services, reported_at, due_at)
     select id, '203.0.113.8', 1, '{ssh}', now(), $1 from relay`,

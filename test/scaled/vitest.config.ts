@@ -26,6 +26,7 @@ const WITHOUT: Record<string, string> = {
   'test/deliverability/canary': 'runs the jobs of a service in its own process',
   'test/deliverability/complaints': 'listens for SMTP at one port',
   'test/deliverability/provider-statistics': 'hands fakes of services to its own process',
+  'test/deliverability/snds-sign-in': 'hands fakes of services to its own process',
   'test/browser/provider-statistics': 'hands fakes of services to its own process',
   'test/deliverability/mail-tests': 'listens for SMTP at one port',
   'test/delisting/': BY_ITS_OWN_CLOCK,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,10 +25,37 @@ export const SNDS_LINKS = {
   status: 'https://sendersupport.olc.protection.outlook.com/snds/ipStatus.aspx?key=22222222-secret',
 }
 
+const SNDS_CLIENT_ID = 'a53a6cc1-a1cd-46f7-a4aa-281cdabec33c'
+/** The tenant of personal accounts. */
+const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
+
 const json = (body: object, status = 200, headers = {}): Answer => ({
   status,
   body: JSON.stringify(body),
   headers: { 'content-type': 'application/json', ...headers },
+})
+
+const MICROSOFT = 'https://login.microsoftonline.com'
+const SNDS_API = '/ip-domain-management-snds/api/report/'
+
+/** What Microsoft knows of a person who signs in, and answers to them. */
+export const newMicrosoft = () => ({
+  person: 'mary',
+  /** The number of the latest access and refresh token. */
+  tokens: 0,
+  refreshes: 0,
+  rejectedTokens: 0,
+  tokenError: null as string | null,
+  tokenErrorText: 'AADSTS70000: The grant has ended.',
+  started: { code: '', redirectUri: '', nonce: '', challenge: '' },
+  requests: [] as string[],
+  /** In place of all answers of the API. */
+  answer: null as Answer | null,
+  /** By day (YYYY-MM-DD). */
+  days: {} as Record<string, Answer | undefined>,
+  status: { status: 404, body: '' } as Answer,
+  /** What paths must end with. */
+  ending: '' as '' | '/',
 })
 
 /** An error as Google APIs return them (google.rpc.Status). */
@@ -54,8 +82,9 @@ export const googleError = (
   )
 
 /**
- * Plays Google’s sign-in and Postmaster Tools API, and Microsoft’s links of SNDS. Requests and answers
- * of the API are validated against its schema; `faults` has what does not match.
+ * Plays Google’s sign-in and Postmaster Tools API, and Microsoft’s sign-in, links and REST API of SNDS.
+ * Requests and answers of Google’s API are validated against its schema; `faults` has what does not
+ * match, or what Microsoft would not accept.
  */
 export async function startProviderStatistics() {
   const { privateKey } = await generateKeyPair('RS256')
@@ -85,6 +114,7 @@ export async function startProviderStatistics() {
       data: { status: 200, body: '' } as Answer,
       status: { status: 200, body: '' } as Answer,
     },
+    microsoft: newMicrosoft(),
   }
 
   function judge(schema: TSchema, value: unknown): void {
@@ -185,6 +215,93 @@ export async function startProviderStatistics() {
     }
   }
 
+  /** The sign-in of Microsoft for the client of the SNDS portal, which has no secret. */
+  async function microsoftToken(request: IncomingMessage): Promise<Answer> {
+    const { microsoft } = state
+    const form = new URLSearchParams(await text(request))
+    const rejection = (error: string, description: string) =>
+      json({ error, error_description: description }, 400)
+    // Microsoft takes a request with an origin for one of a web page.
+    if (request.headers.origin !== undefined)
+      return rejection('invalid_request', 'AADSTS90023: Cross-origin token redemption.')
+    if (form.get('client_id') !== SNDS_CLIENT_ID || form.has('client_secret'))
+      state.faults.push(`client ${form.toString()}`)
+    if (!form.get('scope')?.startsWith(`${SNDS_CLIENT_ID}/.default offline_access`))
+      state.faults.push(`scope ${form.toString()}`)
+    if (microsoft.tokenError !== null)
+      return rejection(microsoft.tokenError, microsoft.tokenErrorText)
+    const { started } = microsoft
+    if (form.get('grant_type') === 'authorization_code') {
+      const challenge = createHash('sha256')
+        .update(form.get('code_verifier') ?? '')
+        .digest('base64url')
+      const isStarted =
+        form.get('code') === started.code &&
+        challenge === started.challenge &&
+        form.get('redirect_uri') === started.redirectUri
+      if (!isStarted) return rejection('invalid_grant', 'AADSTS70000: The code is not valid.')
+      started.code = ''
+    } else {
+      microsoft.refreshes += 1
+      if (form.get('refresh_token') !== `ms-refresh-${microsoft.tokens}`)
+        return rejection('invalid_grant', 'AADSTS70000: The refresh token was used before.')
+    }
+    microsoft.tokens += 1
+    const idToken = await new SignJWT({
+      preferred_username: `${microsoft.person}@outlook.test`,
+      tid: CONSUMERS,
+      nonce: started.nonce,
+    })
+      .setProtectedHeader({ alg: 'RS256' })
+      .setIssuer(`https://login.microsoftonline.com/${CONSUMERS}/v2.0`)
+      .setSubject(microsoft.person)
+      .setAudience(SNDS_CLIENT_ID)
+      .setIssuedAt()
+      .setExpirationTime('1h')
+      .sign(privateKey)
+    return json({
+      access_token: `ms-token-${microsoft.tokens}`,
+      refresh_token: `ms-refresh-${microsoft.tokens}`,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: `${SNDS_CLIENT_ID}/Report.Read openid profile`,
+      ...(form.get('grant_type') === 'authorization_code' && { id_token: idToken }),
+    })
+  }
+
+  function microsoftPage(searchParams: URLSearchParams): Answer {
+    const { microsoft } = state
+    const redirectUri = searchParams.get('redirect_uri') ?? ''
+    if (searchParams.get('client_id') !== SNDS_CLIENT_ID || redirectUri !== 'http://localhost')
+      state.faults.push(`redirect ${redirectUri}`)
+    const code = `M.C5_code-${microsoft.tokens}`
+    microsoft.started = {
+      code,
+      redirectUri,
+      nonce: searchParams.get('nonce') ?? '',
+      challenge: searchParams.get('code_challenge') ?? '',
+    }
+    const back = new URL(redirectUri)
+    back.search = new URLSearchParams({
+      code,
+      state: searchParams.get('state') ?? '',
+      session_state: 'f00',
+    }).toString()
+    return { status: 302, body: '', headers: { location: back.href } }
+  }
+
+  function sndsApi(request: IncomingMessage, path: string): Answer {
+    const { microsoft } = state
+    microsoft.requests.push(path)
+    const sent = request.headers.authorization?.replace('Bearer ms-token-', '') ?? ''
+    if (!(Number(sent) > microsoft.rejectedTokens)) return { status: 401, body: '' }
+    if (microsoft.answer) return microsoft.answer
+    const [, what = '', ending = ''] = /^(.+?)(\/?)$/.exec(path) ?? []
+    if (ending !== microsoft.ending) return { status: 404, body: '' }
+    if (what === 'status/ip') return microsoft.status
+    return microsoft.days[what.replace('data/', '')] ?? { status: 404, body: '' }
+  }
+
   async function respond(request: IncomingMessage): Promise<Answer> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake.test')
     if (pathname === '/.well-known/openid-configuration')
@@ -209,6 +326,18 @@ export async function startProviderStatistics() {
       back.searchParams.set('state', searchParams.get('state') ?? '')
       return { status: 302, body: '', headers: { location: back.href } }
     }
+    if (pathname === '/consumers/v2.0/.well-known/openid-configuration')
+      return json({
+        issuer: `https://login.microsoftonline.com/${CONSUMERS}/v2.0`,
+        authorization_endpoint: `${MICROSOFT}/consumers/oauth2/v2.0/authorize`,
+        token_endpoint: `${MICROSOFT}/consumers/oauth2/v2.0/token`,
+        jwks_uri: `${MICROSOFT}/consumers/discovery/v2.0/keys`,
+        response_types_supported: ['code', 'id_token'],
+        id_token_signing_alg_values_supported: ['RS256'],
+      })
+    if (pathname === '/consumers/oauth2/v2.0/authorize') return microsoftPage(searchParams)
+    if (pathname === '/consumers/oauth2/v2.0/token') return microsoftToken(request)
+    if (pathname.startsWith(SNDS_API)) return sndsApi(request, pathname.slice(SNDS_API.length))
     if (pathname.endsWith('/DataKey')) return state.snds.data
     if (pathname.endsWith('/ipStatus.aspx')) return state.snds.status
     return api(request, decodeURIComponent(pathname))
@@ -235,6 +364,7 @@ export async function startProviderStatistics() {
         'https://accounts.google.com',
         'https://oauth2.googleapis.com',
         'https://gmailpostmastertools.googleapis.com',
+        MICROSOFT,
         'https://substrate.office.com',
         'https://sendersupport.olc.protection.outlook.com',
       ].map((origin) => [origin, url]),

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../../errors.ts'
-import { ConsentNeeded, type ReadAccessToken } from '../../mail-credentials/access-token.ts'
+import type { ReadAccessToken } from '../../mail-credentials/access-token.ts'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
 import type { DB } from '../../store/tables.ts'
 import { DAY_MS } from '../../time.ts'
@@ -12,6 +11,7 @@ import {
   RECENT_STATISTICS_DAYS,
 } from '../limits.ts'
 import { AccessProblem } from '../provider-access/access-problem.ts'
+import { tokensOf } from '../provider-access/ask-provider.ts'
 import { recordProblem, recordSuccess } from '../provider-access/record-outcome.ts'
 import { recordSpamRate } from '../spam-rates/record-spam-rate.ts'
 import { levelOf } from '../spam-rates/spam-rate.ts'
@@ -40,7 +40,8 @@ export async function fetchPostmaster(
   const { db } = deps
   const { workspaceId } = access
   try {
-    const api = createPostmasterApi(deps.requestGoogle, tokenOf(deps, access), signal)
+    const token = tokensOf(deps.readToken, access, 'at Google')
+    const api = createPostmasterApi(deps.requestGoogle, token, signal)
     for (const own of await listOwnDomains(db, workspaceId, MAX_POSTMASTER_DOMAINS)) {
       signal.throwIfAborted()
       await fetchDomain(deps, api, { ...own, workspaceId })
@@ -49,23 +50,6 @@ export async function fetchPostmaster(
   } catch (error) {
     if (signal.aborted || !(error instanceof AccessProblem)) throw error
     await recordProblem(db, 'postmaster_access', workspaceId, error)
-  }
-}
-
-function tokenOf(
-  { readToken }: PostmasterDeps,
-  { workspaceId, credentialId }: PostmasterAccessRow,
-) {
-  return async (rejected?: string): Promise<string> => {
-    if (credentialId === null)
-      throw new AccessProblem('ended', 'The sign-in at Google was deleted. Sign in again.')
-    try {
-      return await readToken(workspaceId, credentialId, rejected)
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error
-      const isEnded = error instanceof ConsentNeeded || error.code === 'not_found'
-      throw new AccessProblem(isEnded ? 'ended' : 'later', error.message)
-    }
   }
 }
 

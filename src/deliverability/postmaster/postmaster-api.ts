@@ -1,11 +1,8 @@
-import { Fault, messageOf } from '../../errors.ts'
+import type { FreshToken } from '../../mail-credentials/token-source.ts'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
 import { MAX_POSTMASTER_PAGES } from '../limits.ts'
-import {
-  AccessProblem,
-  retryAfterSeconds,
-  type AccessProblemKind,
-} from '../provider-access/access-problem.ts'
+import { AccessProblem, type AccessProblemKind } from '../provider-access/access-problem.ts'
+import { askProvider, type Answer } from '../provider-access/ask-provider.ts'
 import {
   complianceOf,
   readStats,
@@ -15,9 +12,6 @@ import {
 } from './postmaster-answers.ts'
 
 const POSTMASTER_ORIGIN = 'https://gmailpostmastertools.googleapis.com'
-
-/** A token of the sign-in; another one in place of one that Google rejected. */
-export type FreshToken = (rejected?: string) => Promise<string>
 
 export type PostmasterApi = {
   /** The statistics of a domain for days, both inclusive. Days without data are missing. */
@@ -172,8 +166,6 @@ async function askOnce(asking: Asking, path: string, body?: object): Promise<obj
   return answerOf(await send(asking, path, await asking.freshToken(token), body))
 }
 
-type Answer = { status: number; text: string; retryAfter: string | null }
-
 async function send(
   { request, signal }: Asking,
   path: string,
@@ -181,20 +173,12 @@ async function send(
   body?: object,
 ): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
-  try {
-    const response = await request(`${POSTMASTER_ORIGIN}${path}`, {
-      method: body ? 'POST' : 'GET',
-      headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
-      ...(body && { body: JSON.stringify(body) }),
-      signal,
-    })
-    const retryAfter = response.headers.get('retry-after')
-    return { status: response.status, text: await response.text(), retryAfter }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof Fault) throw new AccessProblem('later', messageOf(error))
-    throw error
-  }
+  return askProvider(request, `${POSTMASTER_ORIGIN}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(body && { body: JSON.stringify(body) }),
+    signal,
+  })
 }
 
 function answerOf({ status, text, retryAfter }: Answer): object {
@@ -203,7 +187,7 @@ function answerOf({ status, text, retryAfter }: Answer): object {
     if (json) return json
     throw new AccessProblem('later', 'Google Postmaster Tools sent a response that is no JSON.')
   }
-  throw rejectionOf(status, json, retryAfterSeconds(retryAfter))
+  throw rejectionOf(status, json, retryAfter)
 }
 
 function parseJson(text: string): object | null {

@@ -4,15 +4,18 @@ import type { AccessTable } from './provider-access.sql.ts'
 const PROVIDER_NAMES: Record<AccessTable, string> = {
   postmaster_access: 'Google Postmaster Tools',
   snds_access: 'Microsoft SNDS',
+  snds_sign_in: 'Microsoft SNDS',
 }
 
 const RENEWALS: Record<AccessTable, string> = {
   postmaster_access: 'Open the Deliverability tab of a domain, and sign in at Google again.',
   snds_access:
     'Create new links in the SNDS portal, and enter them in the Deliverability tab of a domain.',
+  snds_sign_in: 'Open the Deliverability tab of a domain, and sign in to Microsoft SNDS again.',
 }
 
-const incidentOf = (table: AccessTable) => `provider-access/${table.replace('_access', '')}`
+/** Both ways to SNDS are one access: one may replace the other. */
+const incidentOf = (table: AccessTable) => `provider-access/${table.split('_')[0]}`
 
 /** The alert about statistics that no longer come. @param isEnded whether a person must act */
 export function accessLostAlert(

@@ -4,7 +4,7 @@ import type { DueRows } from '../../store/due-rows.ts'
 import { STATISTICS_LEASE_SECONDS } from '../limits.ts'
 
 /** The accesses of workspaces to statistics of providers; each is one row of a workspace. */
-export const ACCESS_TABLES = ['postmaster_access', 'snds_access'] as const
+export const ACCESS_TABLES = ['postmaster_access', 'snds_access', 'snds_sign_in'] as const
 export type AccessTable = (typeof ACCESS_TABLES)[number]
 
 /** Accesses whose statistics are fetched next. */

@@ -6,9 +6,10 @@ import type { DB } from '../../store/tables.ts'
 import { PARALLEL_STATISTICS, STATISTICS_BATCH } from '../limits.ts'
 import { fetchPostmaster, type PostmasterDeps } from '../postmaster/fetch-postmaster.ts'
 import { claimPostmasterAccesses } from '../postmaster/postmaster.sql.ts'
-import { fetchSnds, type SndsDeps } from '../snds/fetch-snds.ts'
+import { fetchSndsSignIn } from '../snds/fetch-sign-in.ts'
+import { fetchSndsLinks, type SndsDeps } from '../snds/fetch-snds.ts'
 import { accessEndingAlert, accessRenewedAlert } from '../snds/messages.ts'
-import { claimSndsAccesses, listEndingAccesses } from '../snds/snds.sql.ts'
+import { claimSndsAccesses, claimSndsSignIns, listEndingAccesses } from '../snds/snds.sql.ts'
 
 /** Fetches statistics of providers that are due, every five minutes. */
 export function fetchStatisticsJob(deps: PostmasterDeps & SndsDeps): Job {
@@ -17,14 +18,19 @@ export function fetchStatisticsJob(deps: PostmasterDeps & SndsDeps): Job {
     schedule: '*/5 * * * *',
     async run(_data, { signal, inWorkspace }) {
       const google = await claimPostmasterAccesses(deps.db, STATISTICS_BATCH)
-      const microsoft = await claimSndsAccesses(deps.db, STATISTICS_BATCH)
+      const links = await claimSndsAccesses(deps.db, STATISTICS_BATCH)
+      const signIns = await claimSndsSignIns(deps.db, STATISTICS_BATCH)
       const waiting = [
         ...google.map(
           (row) =>
             [row.workspaceId, (own: AbortSignal) => fetchPostmaster(deps, row, own)] as const,
         ),
-        ...microsoft.map(
-          (row) => [row.workspaceId, (own: AbortSignal) => fetchSnds(deps, row, own)] as const,
+        ...links.map(
+          (row) => [row.workspaceId, (own: AbortSignal) => fetchSndsLinks(deps, row, own)] as const,
+        ),
+        ...signIns.map(
+          (row) =>
+            [row.workspaceId, (own: AbortSignal) => fetchSndsSignIn(deps, row, own)] as const,
         ),
       ].values()
       await Promise.all(
@@ -51,15 +57,20 @@ export function endingAccessesJob({ db }: { db: Kysely<DB> }): Job {
     async run(_data, { signal }) {
       for (const access of await listEndingAccesses(db)) {
         if (signal.aborted) return
-        const { workspaceId, enteredAt, approvedOn } = access
+        const { workspaceId, approvedOn } = access
+        const since = access.since ?? new Date()
         const ends = [
-          { end: 'link', isEnding: access.isLinkEnding, since: enteredAt },
-          { end: 'approval', isEnding: access.isApprovalEnding, since: approvedOn ?? enteredAt },
+          { end: 'link', isEnding: access.isLinkEnding, since },
+          { end: 'approval', isEnding: access.isApprovalEnding, since: approvedOn ?? since },
+          // An access that has ended has an alert of its own.
+          ...(access.isEnded
+            ? []
+            : [{ end: 'signIn', isEnding: access.isSignInEnding, since } as const]),
         ] as const
-        for (const { end, isEnding, since } of ends)
+        for (const { isEnding, ...ending } of ends)
           await (isEnding
-            ? raiseAlert(db, accessEndingAlert({ workspaceId, end, since }))
-            : raiseResolved(db, accessRenewedAlert(workspaceId, end)))
+            ? raiseAlert(db, accessEndingAlert({ workspaceId, ...ending }))
+            : raiseResolved(db, accessRenewedAlert(workspaceId, ending.end)))
       }
     },
   })

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
-import { Fault, messageOf } from '../../errors.ts'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
 import {
   isPage,
   parseSndsData,
   parseSndsStatus,
+  type SndsBlock,
   type SndsReport,
+  type SndsRow,
 } from '../../protocols/reports/snds-report.ts'
 import { ifDecryptable } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
@@ -16,7 +17,8 @@ import {
   SNDS_INTERVAL_SECONDS,
   SNDS_LINK_DAYS,
 } from '../limits.ts'
-import { AccessProblem, retryAfterSeconds } from '../provider-access/access-problem.ts'
+import { AccessProblem } from '../provider-access/access-problem.ts'
+import { askProvider } from '../provider-access/ask-provider.ts'
 import { recordProblem, recordSuccess } from '../provider-access/record-outcome.ts'
 import { reportSndsChanges } from './snds-alerts.ts'
 import { decryptLinks, type SndsLinks } from './snds-links.ts'
@@ -25,7 +27,9 @@ import {
   listSndsBlocks,
   replaceSndsBlocks,
   saveSndsDays,
+  saveUnreadable,
   type SndsAccessRow,
+  type SndsTable,
 } from './snds.sql.ts'
 
 export type SndsDeps = {
@@ -37,33 +41,87 @@ export type SndsDeps = {
 
 const MAX_ADDRESSES = 5_000
 
-/** Fetches what Microsoft says of the addresses of a workspace, and plans the next time. */
-export async function fetchSnds(
+/** The reports of an access. */
+type SndsReports = {
+  days(): AsyncIterable<SndsReport<SndsRow>>
+  /** Null where Microsoft has no abnormal status, undefined where nothing is known of it. */
+  status(): Promise<SndsReport<SndsBlock> | null | undefined>
+}
+
+/** Fetches what the links of a workspace lead to, and plans the next time. */
+export async function fetchSndsLinks(
   deps: SndsDeps,
   access: SndsAccessRow,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db } = deps
-  const { workspaceId } = access
+  const read = async <Row>(link: string, parse: (text: string) => SndsReport<Row>) => {
+    const text = await readLink(deps, access, link, signal)
+    return text === null ? null : requireReadable(parse(text))
+  }
+  await fetchReports(deps, 'snds_access', access.workspaceId, signal, {
+    async *days() {
+      const report = await read(readLinks(deps, access).data, parseSndsData)
+      if (report) yield report
+    },
+    async status() {
+      const { status } = readLinks(deps, access)
+      return status === null ? undefined : read(status, parseSndsStatus)
+    },
+  })
+}
+
+/** Stores what Microsoft says of the addresses of a workspace, with alerts about what got worse. */
+export async function fetchReports(
+  { db }: SndsDeps,
+  table: SndsTable,
+  workspaceId: string,
+  signal: AbortSignal,
+  reports: SndsReports,
+): Promise<void> {
+  const read: SndsReport<unknown>[] = []
   try {
-    const links = readLinks(deps, access)
-    const data = await readReport(deps, access, { link: links.data, parse: parseSndsData }, signal)
-    if (data) await saveSndsDays(db, workspaceId, data.rows)
-    if (links.status !== null) {
-      const status = { link: links.status, parse: parseSndsStatus }
-      const blocks = (await readReport(deps, access, status, signal))?.rows ?? []
-      const kept = blocks.slice(0, MAX_SNDS_BLOCKS)
+    for await (const report of reports.days()) {
+      read.push({ ...report, rows: [] })
+      // All of a day, or none: a day that is stored is not fetched again.
+      await db.transaction().execute((trx) => saveSndsDays(trx, workspaceId, report.rows))
+    }
+    const status = await reports.status()
+    if (status !== undefined) {
+      read.push({ rejected: [], rejectedCount: 0, ...status, rows: [] })
+      const kept = (status?.rows ?? []).slice(0, MAX_SNDS_BLOCKS)
       await db.transaction().execute((trx) => replaceSndsBlocks(trx, workspaceId, kept))
     }
     const since = new Date(Date.now() - RECENT_STATISTICS_DAYS * DAY_MS).toISOString().slice(0, 10)
     const days = await listLatestSndsDays(db, workspaceId, { since, limit: MAX_ADDRESSES })
     const blocks = await listSndsBlocks(db, workspaceId)
     await reportSndsChanges(db, workspaceId, { days, blocks })
-    await recordSuccess(db, 'snds_access', workspaceId, SNDS_INTERVAL_SECONDS)
+    await saveUnreadable(db, table, workspaceId, describeUnreadable(read))
+    await recordSuccess(db, table, workspaceId, SNDS_INTERVAL_SECONDS)
   } catch (error) {
     if (signal.aborted || !(error instanceof AccessProblem)) throw error
-    await recordProblem(db, 'snds_access', workspaceId, error)
+    await recordProblem(db, table, workspaceId, error)
   }
+}
+
+/** @throws AccessProblem when nothing of a report can be read */
+export function requireReadable<Row>(report: SndsReport<Row>): SndsReport<Row> {
+  const [rejected] = report.rejected
+  if (report.rows.length > 0 || !rejected) return report
+  throw new AccessProblem(
+    'later',
+    `Microsoft SNDS sent a report that can’t be read: ${placeOf(rejected)}.`,
+  )
+}
+
+const placeOf = ({ line, reason }: { line: number; reason: string }) => `line ${line} has ${reason}`
+
+function describeUnreadable(reports: readonly SndsReport<unknown>[]): string | null {
+  const count = reports.reduce((sum, { rejectedCount }) => sum + rejectedCount, 0)
+  const [first] = reports.flatMap(({ rejected }) => rejected)
+  if (!first) return null
+  const lines =
+    count === 1 ? '1 line of Microsoft’s reports' : `${count} lines of Microsoft’s reports`
+  return `${lines} couldn’t be read, such as the one where ${placeOf(first)}.`
 }
 
 function readLinks({ secretKey }: SndsDeps, access: SndsAccessRow): SndsLinks {
@@ -72,36 +130,20 @@ function readLinks({ secretKey }: SndsDeps, access: SndsAccessRow): SndsLinks {
   throw new AccessProblem('ended', 'The links were encrypted with another key. Enter them again.')
 }
 
-type Wanted<Row> = { link: string; parse: (text: string) => SndsReport<Row> }
-
 /** @returns null where Microsoft has no data @throws AccessProblem */
-async function readReport<Row>(
+async function readLink(
   { requestMicrosoft }: SndsDeps,
   { enteredAt }: SndsAccessRow,
-  { link, parse }: Wanted<Row>,
+  link: string,
   signal: AbortSignal,
-): Promise<SndsReport<Row> | null> {
-  const response = await requestMicrosoft(link, { headers: { accept: 'text/csv' }, signal }).catch(
-    (error: unknown) => {
-      signal.throwIfAborted()
-      if (error instanceof Fault) throw new AccessProblem('later', messageOf(error))
-      throw error
-    },
-  )
-  const { status } = response
+): Promise<string | null> {
+  const init = { headers: { accept: 'text/csv' }, signal }
+  const { status, text, contentType, retryAfter } = await askProvider(requestMicrosoft, link, init)
   // The portal says the same of a day without data and of a link that has expired.
   if (status === 404 && !isExpired(enteredAt)) return null
-  if (status !== 200) throw rejectionOf(status, response.headers.get('retry-after'))
-  const text = await response.text()
-  if (isPage(response.headers.get('content-type'), text)) throw ended('It leads to a page now.')
-  const report = parse(text)
-  const [rejected] = report.rejected
-  if (report.rows.length === 0 && rejected)
-    throw new AccessProblem(
-      'later',
-      `Microsoft SNDS sent a file that can’t be read: line ${rejected.line} has ${rejected.reason}.`,
-    )
-  return report
+  if (status !== 200) throw rejectionOf(status, retryAfter)
+  if (isPage(contentType, text)) throw ended('It leads to a page now.')
+  return text
 }
 
 const isExpired = (enteredAt: Date) => enteredAt.getTime() <= Date.now() - SNDS_LINK_DAYS * DAY_MS
@@ -112,14 +154,10 @@ const ended = (reason: string) =>
     `The link of Microsoft SNDS no longer works. ${reason} Enter a new one.`,
   )
 
-function rejectionOf(status: number, retryAfter: string | null): AccessProblem {
+function rejectionOf(status: number, retryAfter: number | null): AccessProblem {
   if (status === 404) return ended(`It worked for ${SNDS_LINK_DAYS} days.`)
   if (status === 400) return ended('Microsoft says that it isn’t complete.')
   if (status === 401 || status === 403) return ended('Microsoft refuses the access.')
   if (status >= 300 && status < 400) return ended('It leads elsewhere now.')
-  return new AccessProblem(
-    'later',
-    `Microsoft SNDS answered with ${status}.`,
-    retryAfterSeconds(retryAfter),
-  )
+  return new AccessProblem('later', `Microsoft SNDS answered with ${status}.`, retryAfter)
 }

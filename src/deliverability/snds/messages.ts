@@ -4,6 +4,8 @@ import {
   SNDS_APPROVAL_WARNING_DAYS,
   SNDS_LINK_DAYS,
   SNDS_LINK_WARNING_DAYS,
+  SNDS_SIGN_IN_DAYS,
+  SNDS_SIGN_IN_WARNING_DAYS,
 } from '../limits.ts'
 import type { SndsAlertRow } from './snds.sql.ts'
 
@@ -16,6 +18,7 @@ const MAX_NAMED = 10
 export const SNDS_INCIDENTS = {
   ratings: 'snds/ratings',
   link: 'provider-access/snds-link',
+  signIn: 'provider-access/snds-sign-in',
   approval: 'provider-access/snds-approval',
 } as const
 
@@ -63,15 +66,21 @@ export function sndsNormalAlert(workspaceId: string): ResolvingAlert {
   }
 }
 
-type Ending = { workspaceId: string; end: 'link' | 'approval'; since: Date | string }
+type Ending = { workspaceId: string; end: keyof typeof ENDS; since: Date | string }
 
 const ENDS = {
   link: {
     title: `The links of Microsoft SNDS end within ${SNDS_LINK_WARNING_DAYS} days`,
     text: `They work for ${SNDS_LINK_DAYS} days after their creation.`,
     nextStep:
-      'Create new links in the SNDS portal, and enter them in the Deliverability tab of a domain.',
-    resolved: 'Resolved: new links of Microsoft SNDS were entered',
+      'Create new links in the SNDS portal, and enter them in the Deliverability tab of a domain. A sign-in there does not end after 30 days.',
+    resolved: 'Resolved: the access to Microsoft SNDS was renewed',
+  },
+  signIn: {
+    title: `The sign-in at Microsoft SNDS ends within ${SNDS_SIGN_IN_WARNING_DAYS} days`,
+    text: `It was last used ${SNDS_SIGN_IN_DAYS - SNDS_SIGN_IN_WARNING_DAYS} days ago, and Microsoft ends it after ${SNDS_SIGN_IN_DAYS}.`,
+    nextStep: 'Open the Deliverability tab of a domain, and sign in to Microsoft SNDS again.',
+    resolved: 'Resolved: the sign-in at Microsoft SNDS was used again',
   },
   approval: {
     title: `The access to Microsoft SNDS ends within ${SNDS_APPROVAL_WARNING_DAYS} days`,

@@ -1,40 +1,38 @@
+import type { Transaction } from 'kysely'
 import { callerOf } from '../../http/auth.ts'
 import { Fault } from '../../errors.ts'
 import { Done, responses, Success } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { raiseResolved } from '../../alerts/raise.ts'
 import { notifyChange } from '../../store/changes.ts'
-import type { Db } from '../../store/database.ts'
-import { ifDecryptable } from '../../store/encryption.ts'
-import { DAY_MS, monthsBefore } from '../../time.ts'
-import { MAX_GROUP_ROWS, SNDS_APPROVAL_MONTHS, SNDS_LINK_DAYS } from '../limits.ts'
-import { accessStateOf } from '../provider-access/access-state.ts'
+import type { DB } from '../../store/tables.ts'
+import { DAY_MS } from '../../time.ts'
 import { disconnectedAlert } from '../provider-access/messages.ts'
 import { makeDue } from '../provider-access/provider-access.sql.ts'
-import type { SndsDeps } from './fetch-snds.ts'
 import { accessRenewedAlert, SNDS_INCIDENTS } from './messages.ts'
 import { NewSndsAccess, SndsAccess, SndsApproval } from './shapes.ts'
-import { decryptLinks, encryptLinks, requireSndsLink } from './snds-links.ts'
+import { presentSnds } from './present-snds.ts'
+import { sndsSignInRoutes, type SndsSignInRoutesDeps } from './sign-in-routes.ts'
+import { encryptLinks, requireSndsLink } from './snds-links.ts'
 import {
   deleteSndsAccess,
+  deleteSndsSignIn,
   findSndsAccess,
-  listLatestSndsDays,
-  listSndsBlocks,
+  findSndsSignIn,
   saveApproval,
   saveSndsAccess,
-  type SndsAccessRow,
 } from './snds.sql.ts'
 
 const PATH = '/api/v1/snds'
 const tags = ['Provider statistics']
-const SHOWN_DAYS = 30
 
-type Deps = Pick<SndsDeps, 'db' | 'secretKey'>
+type Deps = SndsSignInRoutesDeps
 
 /** Registers `/api/v1/snds`: the access to Microsoft SNDS. */
 export function sndsRoutes(app: App, deps: Deps): void {
   readRoutes(app, deps)
   changeRoutes(app, deps)
+  sndsSignInRoutes(app, deps)
 }
 
 function readRoutes(app: App, deps: Deps): void {
@@ -50,7 +48,7 @@ function readRoutes(app: App, deps: Deps): void {
     },
     async (request) => ({
       success: true,
-      data: await present(deps, callerOf(request).workspaceId),
+      data: await presentSnds(deps, callerOf(request).workspaceId),
     }),
   )
   app.post(
@@ -66,10 +64,11 @@ function readRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      if (!(await findSndsAccess(deps.db, workspaceId))) throw notFound()
-      if (!(await makeDue(deps.db, 'snds_access', workspaceId)))
-        throw new Fault('conflict', 'The links no longer work. Enter new ones first.')
-      return { success: true, data: await present(deps, workspaceId) }
+      const signIn = await findSndsSignIn(deps.db, workspaceId)
+      if (!signIn && !(await findSndsAccess(deps.db, workspaceId))) throw notFound()
+      if (!(await makeDue(deps.db, signIn ? 'snds_sign_in' : 'snds_access', workspaceId)))
+        throw new Fault('conflict', 'The access has ended. Sign in or enter new links first.')
+      return { success: true, data: await presentSnds(deps, workspaceId) }
     },
   )
 }
@@ -82,7 +81,7 @@ function changeRoutes(app: App, deps: Deps): void {
       schema: {
         summary: 'Enter the links of Microsoft SNDS',
         description:
-          'Of its automated data access. They work for 30 days from now; an alert comes before.',
+          'Of its automated data access, in place of a sign-in. They work for 30 days from now; an alert comes before.',
         tags,
         body: NewSndsAccess,
         response: responses(Success(SndsAccess)),
@@ -97,12 +96,17 @@ function changeRoutes(app: App, deps: Deps): void {
       }
       requirePast(approvedOn)
       const sealed = encryptLinks(links, deps.secretKey, workspaceId)
-      await db.transaction().execute(async (trx) => {
-        await saveSndsAccess(trx, workspaceId, { sealed, approvedOn })
-        await raiseResolved(trx, accessRenewedAlert(workspaceId, 'link'))
+      const revoke = await db.transaction().execute(async (trx) => {
+        const signIn = await findSndsSignIn(trx, workspaceId)
+        const given = approvedOn === undefined ? signIn?.approvedOn : approvedOn
+        await saveSndsAccess(trx, workspaceId, { sealed, approvedOn: given })
+        for (const end of ['link', 'signIn'] as const)
+          await raiseResolved(trx, accessRenewedAlert(workspaceId, end))
         await notifyChange(trx, workspaceId, 'checks', workspaceId)
+        return removeSignIn(deps, trx, workspaceId)
       })
-      return { success: true, data: await present(deps, workspaceId) }
+      await revoke?.()
+      return { success: true, data: await presentSnds(deps, workspaceId) }
     },
   )
   app.patch(
@@ -122,81 +126,61 @@ function changeRoutes(app: App, deps: Deps): void {
       requirePast(approvedOn)
       if (!(await saveApproval(db, workspaceId, approvedOn))) throw notFound()
       await notifyChange(db, workspaceId, 'checks', workspaceId)
-      return { success: true, data: await present(deps, workspaceId) }
+      return { success: true, data: await presentSnds(deps, workspaceId) }
     },
   )
   app.delete(
     PATH,
     {
       schema: {
-        summary: 'Delete the links of Microsoft SNDS',
-        description: 'What was fetched is kept for 400 days.',
+        summary: 'Delete the access to Microsoft SNDS',
+        description: 'The sign-in or the links. What was fetched is kept for 400 days.',
         tags,
         response: responses(Done),
       },
     },
     async (request) => {
       const { workspaceId } = callerOf(request)
-      const isDeleted = await db
-        .transaction()
-        .execute(async (trx) => removeAccess(trx, workspaceId))
-      if (!isDeleted) throw notFound()
+      const revoke = await db.transaction().execute((trx) => removeAccess(deps, trx, workspaceId))
+      await revoke?.()
       return { success: true }
     },
   )
 }
 
-async function removeAccess(trx: Db, workspaceId: string): Promise<boolean> {
-  if (!(await deleteSndsAccess(trx, workspaceId))) return false
+type Revoke = (() => Promise<unknown>) | null
+
+/** @throws Fault `not_found` without an access */
+async function removeAccess(
+  deps: Deps,
+  trx: Transaction<DB>,
+  workspaceId: string,
+): Promise<Revoke> {
+  const signIn = await findSndsSignIn(trx, workspaceId)
+  const revoke = await removeSignIn(deps, trx, workspaceId)
+  if (!(await deleteSndsAccess(trx, workspaceId)) && !signIn) throw notFound()
   for (const incident of [undefined, ...Object.values(SNDS_INCIDENTS)])
     await raiseResolved(trx, disconnectedAlert(workspaceId, 'snds_access', incident))
   await notifyChange(trx, workspaceId, 'checks', workspaceId)
-  return true
+  return revoke
 }
 
-const notFound = () => new Fault('not_found', 'This workspace has no links of Microsoft SNDS.')
+/** Deletes the tokens of a sign-in. @returns ends the permission at Microsoft, after the transaction */
+async function removeSignIn(
+  { eraseCredential }: Deps,
+  trx: Transaction<DB>,
+  workspaceId: string,
+): Promise<Revoke> {
+  const deleted = await deleteSndsSignIn(trx, workspaceId)
+  const credentialId = deleted?.credentialId ?? null
+  return credentialId === null ? null : eraseCredential(trx, workspaceId, credentialId)
+}
+
+const notFound = () => new Fault('not_found', 'This workspace has no access to Microsoft SNDS.')
 
 function requirePast(approvedOn: string | null | undefined): void {
   // The day may have begun already where the person is.
   if (!approvedOn || Date.parse(approvedOn) <= Date.now() + DAY_MS) return
   const [path, message] = ['approvedOn', 'must not be in the future']
   throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
-}
-
-async function present({ db, secretKey }: Deps, workspaceId: string) {
-  const since = new Date(Date.now() - SHOWN_DAYS * DAY_MS).toISOString().slice(0, 10)
-  const [access, addresses, blocks] = await Promise.all([
-    findSndsAccess(db, workspaceId),
-    listLatestSndsDays(db, workspaceId, { since, limit: MAX_GROUP_ROWS }),
-    listSndsBlocks(db, workspaceId),
-  ])
-  return {
-    access: access ? presentAccess(access, secretKey) : null,
-    addresses,
-    blocks: blocks.slice(0, MAX_GROUP_ROWS),
-  }
-}
-
-function presentAccess(access: SndsAccessRow, secretKey: string) {
-  const { enteredAt, approvedOn, problem, fetchedAt, dueAt } = access
-  return {
-    hasStatusLink: hasStatusLink(access, secretKey),
-    enteredAt,
-    linksEndAt: new Date(enteredAt.getTime() + SNDS_LINK_DAYS * DAY_MS),
-    approvedOn,
-    approvalEndsOn:
-      approvedOn === null
-        ? null
-        : monthsBefore(new Date(approvedOn), -SNDS_APPROVAL_MONTHS).toISOString().slice(0, 10),
-    state: accessStateOf(access),
-    problem,
-    fetchedAt,
-    nextFetchAt: dueAt,
-  }
-}
-
-/** False when they were encrypted with another key: then they must be entered again anyway. */
-function hasStatusLink(access: SndsAccessRow, secretKey: string): boolean {
-  const links = ifDecryptable(() => decryptLinks(access, secretKey))
-  return links !== null && links.status !== null
 }

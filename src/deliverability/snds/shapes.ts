@@ -2,6 +2,9 @@ import { Type, type Static } from 'typebox'
 import { MAX_LENGTH, nameComponents, Nullable, Timestamp } from '../../http/http-schema.ts'
 import { ACCESS_STATES } from '../postmaster/shapes.ts'
 
+/** Characters of an address; codes of Microsoft have up to 2,000. */
+const MAX_ANSWER_LENGTH = 8_000
+
 const Count = Nullable(Type.Integer())
 
 /** What Microsoft counted of an address on a day. Null is “no data”, never 0. */
@@ -38,15 +41,20 @@ const SndsBlock = Type.Object({
 export const SndsAccess = Type.Object({
   access: Nullable(
     Type.Object({
-      hasStatusLink: Type.Boolean(),
-      enteredAt: Timestamp,
-      linksEndAt: Timestamp,
+      kind: Type.Enum(['sign-in', 'links']),
+      account: Nullable(Type.String({ description: 'Who signed in at Microsoft.' })),
+      hasStatusLink: Type.Boolean({ description: 'A sign-in needs no links.' }),
+      enteredAt: Nullable(Timestamp, { description: 'Of links.' }),
+      linksEndAt: Nullable(Timestamp),
       approvedOn: Nullable(Type.String({ description: 'When Microsoft last approved it.' })),
       approvalEndsOn: Nullable(Type.String({ description: 'Ten months later.' })),
       state: Type.Enum([...ACCESS_STATES], {
-        description: '`ended`: enter new links.',
+        description: '`ended`: sign in again, or enter new links.',
       }),
       problem: Nullable(Type.String()),
+      unreadable: Nullable(
+        Type.String({ description: 'What of the last fetch could not be read.' }),
+      ),
       fetchedAt: Nullable(Timestamp),
       nextFetchAt: Nullable(Timestamp),
     }),
@@ -72,6 +80,24 @@ export const NewSndsAccess = Type.Object({
   approvedOn: Type.Optional(ApprovedOn),
 })
 
+export const StartedSndsSignIn = Type.Object({
+  url: Type.String({ description: 'The page of Microsoft.' }),
+  expiresAt: Timestamp,
+})
+
+export type StartedSndsSignIn = Static<typeof StartedSndsSignIn>
+
+export const SndsSignInAnswer = Type.Object(
+  {
+    address: Type.String({
+      minLength: 1,
+      maxLength: MAX_ANSWER_LENGTH,
+      description: 'The address at which the sign-in ended, or its query.',
+    }),
+  },
+  { examples: [{ address: 'http://localhost/?code=M.C1&state=abc' }] },
+)
+
 export const SndsApproval = Type.Object({ approvedOn: ApprovedOn })
 
-nameComponents({ SndsAccess, SndsDay })
+nameComponents({ SndsAccess, SndsDay, StartedSndsSignIn })

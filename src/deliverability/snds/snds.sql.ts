@@ -10,6 +10,8 @@ import {
   SNDS_APPROVAL_WARNING_DAYS,
   SNDS_LINK_DAYS,
   SNDS_LINK_WARNING_DAYS,
+  SNDS_SIGN_IN_DAYS,
+  SNDS_SIGN_IN_WARNING_DAYS,
 } from '../limits.ts'
 import { dueAccesses } from '../provider-access/provider-access.sql.ts'
 
@@ -21,14 +23,38 @@ const ACCESS = [
   'dueAt',
   'problem',
   'isEnded',
+  'unreadable',
   'fetchedAt',
   'createdAt',
 ] as const
+/** Links of the automated data access. */
 export type SndsAccessRow = Row<'sndsAccess', typeof ACCESS>
+
+const SIGN_IN = [
+  'workspaceId',
+  'credentialId',
+  'account',
+  'approvedOn',
+  'dueAt',
+  'problem',
+  'isEnded',
+  'unreadable',
+  'fetchedAt',
+  'createdAt',
+] as const
+/** A sign-in of a person. A workspace has this or links. */
+export type SndsSignInRow = Row<'sndsSignIn', typeof SIGN_IN>
+
+export type SndsTable = 'snds_access' | 'snds_sign_in'
 
 export async function claimSndsAccesses(db: Db, limit: number): Promise<SndsAccessRow[]> {
   const due = dueAccesses('snds_access')
   return (await claimDueRows<SndsAccessRow>(due, { limit }, sql`r.*`).execute(db)).rows
+}
+
+export async function claimSndsSignIns(db: Db, limit: number): Promise<SndsSignInRow[]> {
+  const due = dueAccesses('snds_sign_in')
+  return (await claimDueRows<SndsSignInRow>(due, { limit }, sql`r.*`).execute(db)).rows
 }
 
 export async function findSndsAccess(
@@ -36,6 +62,64 @@ export async function findSndsAccess(
   workspaceId: string,
 ): Promise<SndsAccessRow | undefined> {
   return findRow(db, 'sndsAccess', ACCESS, { workspaceId })
+}
+
+export async function findSndsSignIn(
+  db: Db,
+  workspaceId: string,
+): Promise<SndsSignInRow | undefined> {
+  return findRow(db, 'sndsSignIn', SIGN_IN, { workspaceId })
+}
+
+/** What an access that is entered again begins with. */
+const RENEWED = {
+  dueAt: sql<Date>`now()`,
+  failures: 0,
+  failingSince: null,
+  problem: null,
+  isEnded: false,
+  unreadable: null,
+}
+
+/** Stores a sign-in in place of links or of another one, and keeps the day of the approval. */
+export async function saveSndsSignIn(
+  db: Db,
+  signIn: Pick<SndsSignInRow, 'workspaceId' | 'account' | 'approvedOn'> & { credentialId: string },
+): Promise<void> {
+  const renewed = { ...signIn, ...RENEWED }
+  await deleteRows(db, 'sndsAccess', { workspaceId: signIn.workspaceId })
+  await db
+    .insertInto('sndsSignIn')
+    .values(renewed)
+    .onConflict((conflict) => conflict.column('workspaceId').doUpdateSet(renewed))
+    .execute()
+}
+
+/** Continues with a sign-in that was renewed. @returns whether the workspace uses it */
+export async function renewSndsSignIn(
+  db: Db,
+  workspaceId: string,
+  credentialId: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('sndsSignIn')
+    .set({ dueAt: sql<Date>`now()`, isEnded: false, failures: 0 })
+    .where('workspaceId', '=', workspaceId)
+    .where('credentialId', '=', credentialId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Deletes a sign-in. @returns its credential; undefined without a sign-in */
+export async function deleteSndsSignIn(
+  db: Db,
+  workspaceId: string,
+): Promise<Pick<SndsSignInRow, 'credentialId'> | undefined> {
+  return db
+    .deleteFrom('sndsSignIn')
+    .where('workspaceId', '=', workspaceId)
+    .returning('credentialId')
+    .executeTakeFirst()
 }
 
 /** Stores links in place of earlier ones; their time begins now. */
@@ -48,11 +132,7 @@ export async function saveSndsAccess(
     sealed,
     ...(approvedOn !== undefined && { approvedOn }),
     enteredAt: sql<Date>`now()`,
-    dueAt: sql<Date>`now()`,
-    failures: 0,
-    failingSince: null,
-    problem: null,
-    isEnded: false,
+    ...RENEWED,
   }
   return db
     .insertInto('sndsAccess')
@@ -62,20 +142,35 @@ export async function saveSndsAccess(
     .executeTakeFirstOrThrow()
 }
 
+/** @returns whether the workspace has an access */
 export async function saveApproval(
   db: Db,
   workspaceId: string,
   approvedOn: string | null,
-): Promise<SndsAccessRow | undefined> {
-  return db
-    .updateTable('sndsAccess')
-    .set({ approvedOn })
-    .where('workspaceId', '=', workspaceId)
-    .returning(ACCESS)
-    .executeTakeFirst()
+): Promise<boolean> {
+  for (const table of ['sndsAccess', 'sndsSignIn'] as const) {
+    const { numUpdatedRows } = await db
+      .updateTable(table)
+      .set({ approvedOn })
+      .where('workspaceId', '=', workspaceId)
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) return true
+  }
+  return false
 }
 
-/** Deletes the links with what they showed. */
+/** Stores what of the last fetch could not be read. */
+export async function saveUnreadable(
+  db: Db,
+  table: SndsTable,
+  workspaceId: string,
+  unreadable: string | null,
+): Promise<void> {
+  await sql`update ${sql.table(table)} set unreadable = ${unreadable}
+    where workspace_id = ${workspaceId}`.execute(db)
+}
+
+/** Deletes the links, and what an access showed. @returns whether there were links */
 export async function deleteSndsAccess(db: Db, workspaceId: string): Promise<boolean> {
   const isDeleted = await deleteRows(db, 'sndsAccess', { workspaceId })
   await deleteRows(db, 'sndsBlock', { workspaceId })
@@ -83,25 +178,54 @@ export async function deleteSndsAccess(db: Db, workspaceId: string): Promise<boo
   return isDeleted
 }
 
-/** Whether the links or the approval of an access end soon, or have ended. */
+/** Whether the links, the sign-in or the approval of an access end soon, or have ended. */
 export type EndingAccess = {
   workspaceId: string
-  enteredAt: Date
+  /** When the links were entered, or the sign-in was last used; null when it was deleted. */
+  since: Date | null
   approvedOn: string | null
   isLinkEnding: boolean
+  isSignInEnding: boolean
   isApprovalEnding: boolean
+  isEnded: boolean
 }
 
 /** The accesses of workspaces that are not deleted. */
 export async function listEndingAccesses(db: Db): Promise<EndingAccess[]> {
+  const linkDays = SNDS_LINK_DAYS - SNDS_LINK_WARNING_DAYS
+  const signInDays = SNDS_SIGN_IN_DAYS - SNDS_SIGN_IN_WARNING_DAYS
   const { rows } = await sql<EndingAccess>`
-    select workspace_id, entered_at, approved_on,
-      entered_at <= now() - make_interval(days => ${SNDS_LINK_DAYS - SNDS_LINK_WARNING_DAYS})
+    select workspace_id, since, approved_on, is_ended,
+      coalesce(is_link and since <= now() - make_interval(days => ${linkDays}), false)
         as is_link_ending,
+      coalesce(not is_link and since <= now() - make_interval(days => ${signInDays}), false)
+        as is_sign_in_ending,
       coalesce(approved_on + make_interval(months => ${SNDS_APPROVAL_MONTHS})
         <= now() + make_interval(days => ${SNDS_APPROVAL_WARNING_DAYS}), false) as is_approval_ending
-    from snds_access where not ${isInDeletedWorkspace('snds_access.workspace_id')}`.execute(db)
+    from (
+      select workspace_id, true as is_link, entered_at as since, approved_on, is_ended
+        from snds_access
+      union all
+      select s.workspace_id, false, c.access_expires_at - make_interval(secs => c.lifetime_seconds),
+        s.approved_on, s.is_ended
+      from snds_sign_in s left join mail_credential c on c.id = s.credential_id
+    ) a where not ${isInDeletedWorkspace('a.workspace_id')}`.execute(db)
   return rows
+}
+
+/** The days between two, both inclusive, of which nothing is stored yet, latest first. */
+export async function listMissingSndsDays(
+  db: Db,
+  workspaceId: string,
+  { first, last }: { first: string; last: string },
+): Promise<string[]> {
+  const { rows } = await sql<{ day: string }>`
+    select to_char(day, 'YYYY-MM-DD') as day
+    from generate_series(${first}::date, ${last}::date, '1 day') day
+    where not exists (select from snds_day d
+      where d.workspace_id = ${workspaceId} and d.day = day.day::date)
+    order by day desc`.execute(db)
+  return rows.map(({ day }) => day)
 }
 
 /** Stores what Microsoft counted; a day that is sent again replaces what was known of it. */
@@ -198,7 +322,10 @@ export async function lockSndsAlerts(
   db: Db,
   workspaceId: string,
 ): Promise<SndsAlertRow[] | undefined> {
-  if (!(await lockRow(db, 'sndsAccess', ['workspaceId'], { workspaceId }))) return undefined
+  const access =
+    (await lockRow(db, 'sndsAccess', ['workspaceId'], { workspaceId })) ??
+    (await lockRow(db, 'sndsSignIn', ['workspaceId'], { workspaceId }))
+  if (!access) return undefined
   const { rows } = await sql<SndsAlertRow>`
     select host(address) as address, level, is_block from snds_alert
     where workspace_id = ${workspaceId} order by address`.execute(db)

@@ -8,6 +8,7 @@ import { createOAuthClient, type OAuthClient } from '../oauth-client.ts'
 import {
   configuredProviders,
   providerWithClient,
+  SNDS_PROVIDER,
   type MailClient,
   type ProviderConfig,
   type ProviderId,
@@ -44,6 +45,7 @@ export function createClients({ db, secretKey, config, guardedFetch }: Deps): OA
       createOAuthClient(provider, guardedFetch),
     ]),
   )
+  const snds = createOAuthClient(SNDS_PROVIDER, guardedFetch)
   const entered = new Map<ProviderId, { key: string; client: OAuthClient }>()
 
   function open(row: ClientRow): OAuthClient | undefined {
@@ -61,8 +63,8 @@ export function createClients({ db, secretKey, config, guardedFetch }: Deps): OA
   }
 
   return {
-    async find(id) {
-      const client = configured.get(id)
+    async find(id, purpose) {
+      const client = purpose === 'snds' ? snds : configured.get(id)
       if (client) return client
       const row = await findClientOf(db, id)
       return row && open(row)

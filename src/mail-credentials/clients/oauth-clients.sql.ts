@@ -123,7 +123,7 @@ export async function lockClientProblem(db: Db, ids: readonly string[]): Promise
 /** A permission of a person at a provider. */
 export type Permission = { id: string; workspaceId: string; isInDeletedWorkspace: boolean }
 
-/** The permissions of persons at a provider, which its client uses. */
+/** The permissions of persons at a provider, which the client of this service uses. */
 export async function listPermissions(db: Db, provider: ProviderId): Promise<Permission[]> {
   return db
     .selectFrom('mailCredential')
@@ -131,6 +131,7 @@ export async function listPermissions(db: Db, provider: ProviderId): Promise<Per
     .select(isInDeletedWorkspace('mailCredential.workspaceId').as('isInDeletedWorkspace'))
     .where('provider', '=', provider)
     .where('kind', '=', 'person')
+    .where('purpose', '<>', 'snds')
     .where('problem', 'is', null)
     .orderBy('id')
     .execute()

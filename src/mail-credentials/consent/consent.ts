@@ -9,7 +9,13 @@ import { encrypted, requireClient, type CredentialDeps } from '../access-token.t
 import { MAX_CREDENTIALS, MAX_OPEN_CONSENTS } from '../limits.ts'
 import type { Grant } from '../oauth-client.ts'
 import { OAuthRejected, toFault, type OAuthProblem } from '../oauth-problem.ts'
-import { identifiesPerson, type MailProvider, type ProviderId, type Purpose } from '../providers.ts'
+import {
+  identifiesPerson,
+  PURPOSES,
+  type MailProvider,
+  type ProviderId,
+  type Purpose,
+} from '../providers.ts'
 import {
   countCredentials,
   findCredential,
@@ -53,11 +59,11 @@ export async function startConsent(
   starter: Starter,
   { provider, purpose = 'mailbox', user = '', credentialId }: ConsentRequest,
 ): Promise<{ id: string; url: string; expiresAt: Date }> {
-  const client = await requireClient(deps.clients, { provider })
+  const client = await requireClient(deps.clients, { provider, purpose })
   const username = user.trim() || null
   await requireSensible(deps, starter, client.provider, { purpose, username, credentialId })
   const { url, checks } = await client
-    .start(deps.redirectUri, username, purpose)
+    .start(client.provider.loopbackUri ?? deps.redirectUri, username, purpose)
     .catch((error: unknown) => {
       throw toFault(error)
     })
@@ -115,25 +121,27 @@ function invalidUser(message: string): Fault {
 
 export type ConsentFailure = { problem: OAuthProblem; provider: MailProvider | null }
 export type ConsentOutcome =
-  | { account: string; provider: MailProvider; purpose: Purpose }
+  | { account: string; credentialId: string; provider: MailProvider; purpose: Purpose }
   | ConsentFailure
 
 /**
  * Completes a sign-in with the answer of the provider. It is accepted once, from the browser
  * session that began it, for ten minutes.
  * @param query of the redirect
+ * @param purposes for which an answer is accepted here
  */
 export async function finishConsent(
   deps: ConsentDeps,
   caller: Pick<Starter, 'accountId' | 'sessionId'>,
   query: URLSearchParams,
+  purposes: readonly Purpose[] = PURPOSES,
 ): Promise<ConsentOutcome> {
-  const consent = await claimConsent(deps.db, hashOf(query.get('state') ?? ''), caller)
+  const consent = await claimConsent(deps.db, hashOf(query.get('state') ?? ''), caller, purposes)
   if (!consent) return { problem: EXPIRED, provider: null }
   const { provider } = await requireClient(deps.clients, consent)
   try {
-    const account = await grant(deps, consent, query)
-    return { account, provider, purpose: consent.purpose }
+    const { id: credentialId, account } = await grant(deps, consent, query)
+    return { account, credentialId, provider, purpose: consent.purpose }
   } catch (error) {
     const problem = problemOf(error)
     if (problem === null) throw error
@@ -155,16 +163,17 @@ export function problemOf(error: unknown): OAuthProblem | null {
   return error instanceof Fault ? { kind: 'later', message: messageOf(error) } : null
 }
 
-/** @returns the account of the mailbox */
+/** @returns the credential, and the account that it is for */
 async function grant(
   deps: ConsentDeps,
   consent: ConsentRow,
   query: URLSearchParams,
-): Promise<string> {
-  const { db, secretKey, redirectUri, onRenewed } = deps
+): Promise<Granted> {
+  const { db, secretKey, onRenewed } = deps
   const { workspaceId, provider, purpose } = consent
   const client = await requireClient(deps.clients, consent)
   const checks = decryptChecks(consent.sealed, secretKey, consent.id)
+  const redirectUri = client.provider.loopbackUri ?? deps.redirectUri
   const answer = new URL(`${redirectUri}?${query.toString()}`)
   const given = await client.finish(answer, checks, purpose)
   const subject = given.person?.subject ?? null
@@ -175,10 +184,10 @@ async function grant(
       : await findOfIdentity(db, { workspaceId, provider, purpose, subject }))
   return db.transaction().execute(async (trx) => {
     const renewed = known && (await renew(trx, consent, known, given, secretKey))
-    const { id, account } = renewed || (await insertGranted(trx, consent, given, secretKey))
-    if (renewed) await onRenewed(trx, workspaceId, id)
-    await markGranted(trx, consent.id, id)
-    return account
+    const granted = renewed || (await insertGranted(trx, consent, given, secretKey))
+    if (renewed) await onRenewed(trx, workspaceId, granted.id)
+    await markGranted(trx, consent.id, granted.id)
+    return granted
   })
 }
 

@@ -89,13 +89,14 @@ export async function findConsent(
 /**
  * Claims the sign-in with a state for its answer, once over all instances.
  * @param hash of the state
- * @returns undefined when it has expired, was answered, belongs to another session or a deleted
- *   workspace
+ * @returns undefined when it has expired, was answered, is for another purpose, belongs to another
+ *   session or a deleted workspace
  */
 export async function claimConsent(
   db: Db,
   hash: Buffer,
   { accountId, sessionId }: Pick<Starter, 'accountId' | 'sessionId'>,
+  purposes: readonly Purpose[],
 ): Promise<ConsentRow | undefined> {
   const row = await db
     .updateTable('mailConsent')
@@ -103,6 +104,7 @@ export async function claimConsent(
     .where('hash', '=', hash)
     .where('accountId', '=', accountId)
     .where('sessionId', '=', sessionId)
+    .where('purpose', 'in', purposes)
     .where('answeredAt', 'is', null)
     .where(sql<boolean>`expires_at > now()`)
     .where((eb) => eb.not(isInDeletedWorkspace('mailConsent.workspaceId')))

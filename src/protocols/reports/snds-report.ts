@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import ipaddr from 'ipaddr.js'
+import { DAY_MS } from '../../time.ts'
 
 /** How Microsoft rates mail of an address: up to 10% spam, between, and over 90%. */
 export type SndsFilter = 'green' | 'yellow' | 'red'
@@ -29,11 +30,17 @@ export type SndsRow = {
 /** Addresses that Microsoft blocks or delivers to junk. */
 export type SndsBlock = { first: string; last: string; isBlocked: boolean; detail: string }
 
-export type SndsReport<Row> = { rows: Row[]; rejected: { line: number; reason: string }[] }
+export type SndsReport<Row> = {
+  rows: Row[]
+  /** The first lines or records that could not be read, and how many they were. */
+  rejected: { line: number; reason: string }[]
+  rejectedCount: number
+}
 
-/** Lines of a report that are read; further ones are rejected. */
-export const MAX_SNDS_LINES = 20_000
+/** Lines or records of a report that are read; further ones are rejected. */
+export const MAX_SNDS_LINES = 50_000
 
+const TOO_MANY = `a place after the first ${MAX_SNDS_LINES}`
 const MAX_TEXT = 300
 const MAX_REJECTED = 20
 
@@ -43,59 +50,90 @@ export function isPage(contentType: string | null, text: string): boolean {
 }
 
 /**
- * Reads the CSV of “IP data” of SNDS, with or without a header. A line that cannot be read spoils no
- * other.
+ * Reads “IP data” of SNDS: CSV with or without a header, or JSON with a record for each address. A
+ * line that cannot be read spoils no other.
+ * @param askedDay the day of the report, which its rows then have
  */
-export function parseSndsData(text: string): SndsReport<SndsRow> {
-  const report = readLines(text, /^ip(address)? .*filter/, readDataRow)
+export function parseSndsData(text: string, askedDay?: string): SndsReport<SndsRow> {
+  const report = readReport(text, /^ip(address)? .*filter/, (cells, names) =>
+    readDataRow(cells, names, askedDay),
+  )
   const merged = Map.groupBy(report.rows, ({ address, day }) => `${address} ${day}`)
   return { ...report, rows: [...merged.values()].map((rows) => rows.reduce(mergeRows)) }
 }
 
-/** Reads the CSV of “IP status” of SNDS: ranges with an abnormal status. */
+/** Reads “IP status” of SNDS, as CSV or JSON: ranges with an abnormal status. */
 export function parseSndsStatus(text: string): SndsReport<SndsBlock> {
-  return readLines(text, /^\w*ip(address)? .*blocked/, (cells) => {
-    const [first, last, blocked = '', detail = ''] = cells
-    const [begin, end] = [addressOf(first), addressOf(last)]
-    if (begin === null || end === null) return 'no range of addresses'
-    if (!/^(yes|no|true|false)$/i.test(blocked)) return `no “blocked”: ${blocked.slice(0, 40)}`
-    const isBlocked = /^(yes|true)$/i.test(blocked)
-    return { first: begin, last: end, isBlocked, detail: detail.slice(0, MAX_TEXT) }
-  })
+  const report = readReport(text, /^\w*ip(address)? .*blocked/, readStatusRow)
+  return { ...report, rows: report.rows.filter(({ isBlocked, detail }) => isBlocked || detail) }
 }
 
 type Names = readonly string[] | null
+type Values = readonly (string | undefined)[]
+/** Reads the values of a line or record, or says why it cannot be read. */
+type ReadRow<Row> = (values: Values, names: Names) => Row | string
 
-function readLines<Row extends object>(
+function readReport<Row extends object>(
   text: string,
   header: RegExp,
-  read: (cells: string[], names: Names) => Row | string,
+  read: ReadRow<Row>,
 ): SndsReport<Row> {
-  const report: SndsReport<Row> = { rows: [], rejected: [] }
-  const reject = (line: number, reason: string) => {
-    if (report.rejected.length < MAX_REJECTED) report.rejected.push({ line, reason })
+  const report: SndsReport<Row> = { rows: [], rejected: [], rejectedCount: 0 }
+  const add = (line: number, row: Row | string) => {
+    if (typeof row === 'string') {
+      report.rejectedCount += 1
+      if (report.rejected.length < MAX_REJECTED) report.rejected.push({ line, reason: row })
+    } else report.rows.push(row)
   }
-  let names: Names = null
-  for (const [index, content] of text
-    .replace(/^\uFEFF/, '')
-    .split(/\r\n|\n|\r/)
-    .entries()) {
-    if (content.trim() === '') continue
-    if (index >= MAX_SNDS_LINES) {
-      reject(index + 1, `only ${MAX_SNDS_LINES} lines are read`)
-      break
-    }
-    const cells = splitLine(content)
-    if (cells === null) reject(index + 1, 'a quotation mark is not closed')
-    else if (report.rows.length === 0 && header.test(cells.map(nameOf).join(' ')))
-      names = cells.map(nameOf)
-    else {
-      const row = read(cells, names)
-      if (typeof row === 'string') reject(index + 1, row)
-      else report.rows.push(row)
-    }
-  }
+  const bare = text.replace(/^\uFEFF/, '')
+  if (/^\s*[[{]/.test(bare)) readRecords(bare, read, add)
+  else readLines(bare, header, read, add)
   return report
+}
+
+type Add<Row> = (line: number, row: Row | string) => void
+
+function readLines<Row>(text: string, header: RegExp, read: ReadRow<Row>, add: Add<Row>): void {
+  let names: Names = null
+  let isFirst = true
+  for (const [index, content] of text.split(/\r\n|\n|\r/).entries()) {
+    if (content.trim() === '') continue
+    const line = index + 1
+    const cells = index < MAX_SNDS_LINES ? splitLine(content) : []
+    if (index >= MAX_SNDS_LINES) add(line, TOO_MANY)
+    else if (cells === null) add(line, 'a quotation mark is not closed')
+    else if (isFirst && header.test(cells.map(nameOf).join(' '))) names = cells.map(nameOf)
+    else add(line, read(cells, names))
+    isFirst = false
+  }
+}
+
+/** Reads a list of JSON, or the first list in an object. */
+function readRecords<Row>(text: string, read: ReadRow<Row>, add: Add<Row>): void {
+  const json = parseJson(text)
+  const records: unknown[] | undefined = Array.isArray(json)
+    ? json
+    : Object.values(json ?? {}).find(Array.isArray)
+  if (!records) add(1, json ? 'JSON without a list' : 'JSON that is damaged or ends early')
+  for (const [index, record] of (records ?? []).entries()) {
+    const line = index + 1
+    if (index >= MAX_SNDS_LINES) add(line, TOO_MANY)
+    else if (typeof record !== 'object' || record === null) add(line, 'no fields')
+    else add(line, read(Object.values(record).map(cellOf), Object.keys(record).map(nameOf)))
+  }
+}
+
+function parseJson(text: string): object | undefined {
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
+  }
+}
+
+function cellOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.trim()
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
 function splitLine(line: string): string[] | null {
@@ -113,6 +151,8 @@ const nameOf = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
 
 type Cells = {
   address?: string | undefined
+  /** Of a range. */
+  last?: string | undefined
   begin?: string | undefined
   counts: (string | undefined)[]
   filter?: string | undefined
@@ -123,12 +163,19 @@ type Cells = {
   comments?: string | undefined
 }
 
-function readDataRow(cells: string[], names: Names): SndsRow | string {
-  const found = names ? byName(cells, names) : byPlace(cells)
+function readDataRow(values: Values, names: Names, askedDay?: string): SndsRow | string {
+  const found = names ? byName(values, names) : byPlace(values)
   const address = addressOf(found.address)
   if (address === null) return `no IP address: ${(found.address ?? '').slice(0, 40)}`
-  const day = dayOf(found.begin)
-  if (day === null) return `no time of the activity: ${(found.begin ?? '').slice(0, 40)}`
+  if (found.last !== undefined && addressOf(found.last) !== address)
+    return `a range in place of an IP address: ${found.last.slice(0, 40)}`
+  const begin = dayOf(found.begin)
+  if (begin === null && (askedDay === undefined || found.begin))
+    return `no time of the activity: ${(found.begin ?? '').slice(0, 40)}`
+  const day = askedDay ?? begin ?? ''
+  // The times have no zone. Those of a day of Microsoft may begin in the day before or after it.
+  if (begin !== null && Math.abs(Date.parse(begin) - Date.parse(day)) > DAY_MS)
+    return `a time of another day: ${begin}`
   const [rcptCommands, dataCommands, recipients] = found.counts.map(countOf)
   const filter = found.filter?.toLowerCase() ?? ''
   const complaintRate = textOf(found.rate)
@@ -148,13 +195,38 @@ function readDataRow(cells: string[], names: Names): SndsRow | string {
   }
 }
 
-function byName(cells: readonly string[], names: readonly string[]): Cells {
-  const at = (pattern: RegExp) => {
+function readStatusRow(values: Values, names: Names): SndsBlock | string {
+  const at = names && finderOf(values, names)
+  const [first, last, blocked = '', detail] = at
+    ? [
+        at(FIRST_ADDRESS),
+        at(LAST_ADDRESS) ?? at(FIRST_ADDRESS),
+        at(/blocked$/),
+        at(/^(reason|detail)/),
+      ]
+    : values
+  const [begin, end] = [addressOf(first), addressOf(last)]
+  if (begin === null || end === null) return 'no range of addresses'
+  if (!/^(yes|no|true|false)$/i.test(blocked)) return `no “blocked”: ${blocked.slice(0, 40)}`
+  const isBlocked = /^(yes|true)$/i.test(blocked)
+  return { first: begin, last: end, isBlocked, detail: textOf(detail) ?? '' }
+}
+
+const FIRST_ADDRESS = /^(begin\w*|first|start\w*)?ip(address)?$/
+const LAST_ADDRESS = /^(end\w*|last)ip(address)?$/
+
+function finderOf(values: Values, names: readonly string[]) {
+  return (pattern: RegExp): string | undefined => {
     const index = names.findIndex((name) => pattern.test(name))
-    return index === -1 ? undefined : cells[index]
+    return index === -1 ? undefined : values[index]
   }
+}
+
+function byName(values: Values, names: readonly string[]): Cells {
+  const at = finderOf(values, names)
   return {
-    address: at(/^ip(address)?$/),
+    address: at(FIRST_ADDRESS),
+    last: at(LAST_ADDRESS),
     begin: at(/^activity/),
     counts: [at(/^rcpt/), at(/^data/), at(/recipients$/)],
     filter: at(/^filter/),
@@ -169,22 +241,22 @@ function byName(cells: readonly string[], names: readonly string[]): Cells {
 /**
  * The documented order: address, activity start and end, RCPT, DATA, recipients, filter result,
  * complaint rate, trap period start and end, trap hits, HELO, MAIL FROM, comments. The columns of
- * traps may be missing.
+ * traps may be missing, and comments may have commas without quotation marks.
  */
-function byPlace([address, ...rest]: string[]): Cells {
+function byPlace([address, ...rest]: Values): Cells {
   const begin = rest[0]
   const after = rest.slice(dayOf(rest[1]) === null ? 1 : 2)
   const [rcpt, data, recipients, filter, rate, ...last] = after
-  const [helo, mailFrom, comments] = last.slice(-3)
-  const hasTraps = last.length > 3
-  const samples = last.length >= 3 ? { helo, mailFrom, comments } : {}
+  const trapColumns = Math.min(3, Math.max(0, last.length - 3))
+  const [helo, mailFrom, ...comments] = last.slice(trapColumns)
+  const samples = last.length >= 3 ? { helo, mailFrom, comments: comments.join(', ') } : {}
   return {
     address,
     begin,
     counts: [rcpt, data, recipients],
     filter,
     rate,
-    traps: hasTraps ? last.at(-4) : undefined,
+    traps: last[trapColumns - 1],
     ...samples,
   }
 }

@@ -30,6 +30,7 @@ describe('a report of SNDS', () => {
         },
       ],
       rejected: [],
+      rejectedCount: 0,
     })
   })
 
@@ -108,10 +109,10 @@ describe('a report of SNDS', () => {
     )
     const { rows, rejected } = parseSndsData(lines.join('\n'))
     expect(rows).toHaveLength(MAX_SNDS_LINES)
-    expect(rejected).toHaveLength(1)
-    expect(parseSndsData(Array.from({ length: 500 }, () => 'x').join('\n')).rejected).toHaveLength(
-      20,
-    )
+    expect(rejected).toHaveLength(5)
+    const wrong = parseSndsData(Array.from({ length: 500 }, () => 'x').join('\n'))
+    expect(wrong.rejected).toHaveLength(20)
+    expect(wrong.rejectedCount).toBe(500)
     expect(
       parseSndsData(`${LINE.slice(0, -1)},${'x'.repeat(5_000)}`).rows[0]?.comments,
     ).toHaveLength(300)
@@ -156,7 +157,35 @@ describe('a report of SNDS', () => {
         { line: 4, reason: 'no range of addresses' },
         { line: 5, reason: 'no “blocked”: perhaps' },
       ],
+      rejectedCount: 2,
     })
+  })
+
+  it('as JSON is read like CSV, by the names of its fields', () => {
+    const record = {
+      ipAddress: '192.0.2.1',
+      activityPeriod: '11/28/2026 1:00 AM',
+      rcptCommands: 1894,
+      dataCommands: 1850,
+      messageRecipients: '1849',
+      filterResult: 'GREEN',
+      complaintRate: '< 0.1%',
+      trapMessagePeriod: null,
+      trapHits: 0,
+      sampleHelo: 'mx.example.com',
+      jmrP1Sender: 'news@example.com',
+      comments: '',
+      added: { later: true },
+    }
+    const expected = parseSndsData(LINE)
+    for (const json of [[record], { value: [record] }, { count: 1, items: [record] }])
+      expect(parseSndsData(JSON.stringify(json))).toEqual(expected)
+    expect(parseSndsData(`\uFEFF ${JSON.stringify([record])}`)).toEqual(expected)
+    expect(parseSndsData('[]')).toEqual({ rows: [], rejected: [], rejectedCount: 0 })
+    const status = { beginningIpAddress: '192.0.2.1', blocked: true, reason: 'Bot' }
+    expect(parseSndsStatus(JSON.stringify([status])).rows).toEqual([
+      { first: '192.0.2.1', last: '192.0.2.1', isBlocked: true, detail: 'Bot' },
+    ])
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { PostmasterAccess } from '../../../../src/deliverability/postmaster/shapes.ts'
-import type { SndsAccess } from '../../../../src/deliverability/snds/shapes.ts'
+import type { SndsAccess, StartedSndsSignIn } from '../../../../src/deliverability/snds/shapes.ts'
 import type { SpamRates } from '../../../../src/deliverability/spam-rates/shapes.ts'
 import { request, type ApiResponse } from '../../api.ts'
 import { searchOf } from '../../search.ts'
@@ -43,7 +43,11 @@ export const statistics = {
   connectGoogle: (credentialId: string) =>
     request('POST', '/api/v1/postmaster', { body: { credentialId } }),
   disconnectGoogle: () => request('DELETE', '/api/v1/postmaster'),
+  startSndsSignIn: async () =>
+    (await request<ApiResponse<StartedSndsSignIn>>('POST', '/api/v1/snds/sign-in')).data,
+  answerSndsSignIn: (address: string) =>
+    request('POST', '/api/v1/snds/sign-in/answer', { body: { address } }),
   enterLinks: (body: NewSndsLinks) => request('PUT', '/api/v1/snds/links', { body }),
   approve: (approvedOn: string) => request('PATCH', '/api/v1/snds', { body: { approvedOn } }),
-  deleteLinks: () => request('DELETE', '/api/v1/snds'),
+  disconnectSnds: () => request('DELETE', '/api/v1/snds'),
 }

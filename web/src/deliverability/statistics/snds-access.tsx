@@ -12,8 +12,9 @@ import { useAccess } from '../../workspaces/roles.ts'
 import { sndsQuery, statistics, type SndsAccess } from './api.ts'
 import { snds as messages } from './messages.ts'
 import { ACCESS_TONES, RemoveAccess } from './provider-card.tsx'
+import { SndsSignIn } from './snds-sign-in.tsx'
 
-/** The links of SNDS, of which a workspace has one pair for all of its addresses. */
+/** The sign-in or the links of SNDS, of which a workspace has one for all of its addresses. */
 export function SndsAccessCard() {
   const { data } = useQuery(sndsQuery)
   if (!data) return null
@@ -29,7 +30,8 @@ export function SndsAccessCard() {
             {messages.portal}
           </a>
         </p>
-        <Disclosure summary={access === null ? messages.enter : messages.enterNew}>
+        <SndsSignIn access={access} />
+        <Disclosure summary={access?.kind === 'links' ? messages.enterNew : messages.enter}>
           {() => <LinksForm approvedOn={access?.approvedOn ?? ''} />}
         </Disclosure>
         {access !== null && (
@@ -37,7 +39,7 @@ export function SndsAccessCard() {
             <Disclosure summary={messages.enterDay}>
               {() => <ApprovalForm approvedOn={access.approvedOn ?? ''} />}
             </Disclosure>
-            <RemoveAccess messages={messages} remove={statistics.deleteLinks} />
+            <RemoveAccess messages={messages} remove={statistics.disconnectSnds} />
           </>
         )}
       </Stack>
@@ -46,11 +48,12 @@ export function SndsAccessCard() {
 }
 
 function State({ access }: { access: NonNullable<SndsAccess['access']> }) {
-  const { state, problem, fetchedAt, linksEndAt, approvalEndsOn } = access
+  const { state, account, problem, unreadable, fetchedAt, linksEndAt, approvalEndsOn } = access
   return (
     <>
       <p>
         <Status tone={ACCESS_TONES[state]}>{messages.states[state]}</Status>{' '}
+        {account !== null && `${messages.account(account)} `}
         {fetchedAt === null ? (
           messages.never
         ) : (
@@ -60,8 +63,17 @@ function State({ access }: { access: NonNullable<SndsAccess['access']> }) {
         )}
       </p>
       {problem !== null && <Notice tone={state === 'ended' ? 'bad' : 'warn'}>{problem}</Notice>}
+      {unreadable !== null && (
+        <Notice tone="unknown" title={messages.unreadable}>
+          <p>{unreadable}</p>
+        </Notice>
+      )}
       <p>
-        {messages.linksEnd} <ExactTime at={linksEndAt} />.{' '}
+        {linksEndAt !== null && (
+          <>
+            {messages.linksEnd} <ExactTime at={linksEndAt} />.{' '}
+          </>
+        )}
         {approvalEndsOn === null ? (
           messages.noApproval
         ) : (
@@ -108,6 +120,7 @@ function LinksForm({ approvedOn }: { approvedOn: string }) {
 
   return (
     <Form key={saved} {...access} submit={messages.submit} check={findMistakes} onSubmit={save}>
+      <p>{messages.linksLead}</p>
       <TextField name="dataLink" label={messages.data} autoComplete="off" inputMode="url" />
       <TextField name="statusLink" label={messages.status} autoComplete="off" inputMode="url" />
       <TextField

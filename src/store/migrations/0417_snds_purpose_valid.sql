@@ -1,0 +1,2 @@
+alter table mail_consent validate constraint mail_consent_purpose_check;
+alter table mail_credential validate constraint mail_credential_purpose_check;
