@@ -16,5 +16,5 @@ export function alertLink({ path }: { path: string }, target: LinkTarget): strin
 
 /** URL of a page of the dashboard in a workspace. */
 export function dashboardLink(path: string, { baseUrl, workspaceId }: LinkTarget): string {
-  return `${baseUrl}${path}${path.includes('?') ? '&' : '?'}workspace=${workspaceId}`
+  return `${baseUrl}${path}?workspace=${workspaceId}`
 }
