@@ -40,6 +40,7 @@ import { isCredentialKept, isCredentialUsed } from './migration/consent/migratio
 import { createMigrationModule } from './migration/module.ts'
 import { createMailCredentialsModule } from './mail-credentials/module.ts'
 import type { AppContext, Module } from './module.ts'
+import { createProblemsModule } from './problems/module.ts'
 import { createMonitoringModule } from './monitoring/module.ts'
 import { readAsnTable } from './protocols/networks/load-asn-table.ts'
 import { readStatus } from './store/archive/archive-status.ts'
@@ -258,6 +259,7 @@ export async function createModules(
   )
   credentials.addUser(deliverability)
   for (const receiver of deliverability.mailReceivers) dmarc.receiveMail(receiver)
+  add(createProblemsModule({ db, secretKey, config, log }))
   add(
     createAlertsModule({
       db,

@@ -52,6 +52,7 @@ export async function pagesOf(
 
   const pages = [
     page('overview', () => '/api/v1/overview'),
+    page('problems', () => '/api/v1/problems'),
     page('webhook endpoints', () => '/api/webhook/endpoints'),
     page('webhook endpoint', endpoint),
     page('requests, newest', (n) => `${endpoint(n)}/requests?limit=50`),

@@ -15,6 +15,7 @@ import { listenCommand } from './listen/listen-command.ts'
 import { mailTestCommand } from './mail-test/mail-test-command.ts'
 import { migrateCommand } from './migrate/migrate-command.ts'
 import { peerCommand } from './peer/peer.ts'
+import { problemsCommand } from './problems/problems-command.ts'
 import { serveCommand } from './serve/serve.ts'
 import { tokenCommand } from './token/token-command.ts'
 import { userCommand } from './user/user-command.ts'
@@ -44,6 +45,7 @@ export const ROOT: CliCommand = defineGroup({
     serveCommand,
     checkCommand,
     mailTestCommand,
+    problemsCommand,
     migrateCommand,
     cutoverCommand,
     verifyProofCommand,

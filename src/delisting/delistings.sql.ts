@@ -89,6 +89,23 @@ export async function countOpenProcesses(db: Db, workspaceId: string): Promise<n
   return count
 }
 
+/** A delisting in progress, and how many of its steps need the user’s action. */
+export type OpenDelisting = Pick<ProcessRow, 'id' | 'ip'> & { steps: number }
+
+/** Lists the delistings in progress, newest first. */
+export async function listOpenDelistings(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<OpenDelisting[]> {
+  const { rows } = await sql<OpenDelisting>`
+    select p.id, host(p.ip) as ip, (
+      select count(*)::int from delisting_step s where s.process_id = p.id and s.needs is not null) as steps
+    from delisting_process p where p.workspace_id = ${workspaceId} and p.status = any(${OPEN})
+    order by p.id desc limit ${limit}`.execute(db)
+  return rows
+}
+
 export type AddressDelisting = Pick<ProcessRow, 'id' | 'status' | 'createdAt' | 'completedAt'>
 
 /** Lists the latest delistings of addresses, from the first to the last one, newest first. */

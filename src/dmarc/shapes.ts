@@ -12,7 +12,7 @@ import {
 } from '../http/http-schema.ts'
 import { Labels } from '../http/labels.ts'
 import { ImportReport, MAX_IMPORT_ENTRIES } from '../http/shapes.ts'
-import { MAX_DELIVERY_BYTES, MAX_SUMMARY_DAYS, MAX_UPLOAD_FILES } from './limits.ts'
+import { MAX_DELIVERY_BYTES, MAX_DOMAINS, MAX_SUMMARY_DAYS, MAX_UPLOAD_FILES } from './limits.ts'
 import { REPORT_ORDERS } from './reports/dmarc-reports.sql.ts'
 import { PERIODS } from './summary/periods.ts'
 
@@ -20,6 +20,16 @@ const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
 const Word = Nullable(Text)
 const Day = Type.String({ format: 'date' })
+
+export const DomainsQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_DOMAINS,
+      description: 'Only the first. Default: all.',
+    }),
+  ),
+})
 
 export const NewDomain = Type.Object(
   { domain: Type.String({ minLength: 1, maxLength: 300 }) },

@@ -55,6 +55,7 @@ const ACCESS_BY_PATH: Record<string, Access> = {
   '/api/v1/monitoring': 'monitoring',
   '/api/v1/overview': 'workspace',
   '/api/v1/postmaster': 'checks',
+  '/api/v1/problems': 'workspace',
   '/api/v1/shared-checks': 'checks',
   '/api/v1/snds': 'checks',
   '/api/v1/spam-rates': 'checks',

@@ -264,6 +264,26 @@ export async function listMigrations(
   return rows.map(rowOf)
 }
 
+export type FailedMigration = Pick<MigrationRow, 'id' | 'errorCount'> & {
+  /** The user of the source. */
+  user: string
+}
+
+/** Lists single migrations that failed and were created since then, without dry runs, newest first. */
+export async function listFailedMigrations(
+  db: Db,
+  workspaceId: string,
+  since: Date,
+  limit: number,
+): Promise<FailedMigration[]> {
+  const { rows } = await sql<FailedMigration>`
+    select id, error_count, source ->> 'user' as user from migration
+    where workspace_id = ${workspaceId} and batch_id is null and status = 'failed'
+      and created_at > ${since} and not (options ->> 'dryRun')::bool
+    order by id desc limit ${limit}`.execute(db)
+  return rows
+}
+
 export async function countMigrations(db: Db, workspaceId: string, q?: string): Promise<number> {
   const { count } = await db
     .selectFrom('migration')

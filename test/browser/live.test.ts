@@ -139,6 +139,58 @@ describe('an open tab', () => {
   })
 })
 
+describe('the number of problems in the menu', () => {
+  let carol: typeof alice
+  beforeAll(async () => void (carol = await visitor('Carol')))
+  afterAll(() => carol.close())
+
+  const addChannel = async (address: string) => {
+    const answer = await place.portreeve.request('/api/v1/alerts/channels', {
+      token: carol.token,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'email', address }),
+    })
+    expect(answer.status).toBe(201)
+  }
+  const countIn = async () =>
+    Number(/\d+/.exec((await problemLink().textContent()) ?? '')?.[0] ?? 0)
+  const problemLink = () =>
+    carol.page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: /^Problems/ })
+      .first()
+
+  /** Opens a screen. @returns what it asked the service for, and the number in the menu */
+  async function openTokens() {
+    const paths: string[] = []
+    carol.page.on('request', (request) => paths.push(new URL(request.url()).pathname))
+    const listed = carol.page.waitForResponse('**/api/v1/problems')
+    await carol.page.goto('/tokens')
+    const { data } = (await (await listed).json()) as { data: { count: number } }
+    await untilLoaded(carol.page)
+    await expect.poll(countIn).toBe(data.count)
+    return { paths, count: data.count }
+  }
+
+  it('needs one request on any screen, and follows a change that is made elsewhere', async () => {
+    const { paths, count } = await openTokens()
+    expect(paths.some((path) => path.endsWith('/api/v1/overview'))).toBe(false)
+    await expect.poll(() => openStreams(carol.page)).toEqual(['/api/v1/events'])
+    await addChannel('first@example.com')
+    await expect.poll(countIn).toBe(count + 1)
+  })
+
+  it('follows the changes of the tab itself where it gets no events', async () => {
+    await carol.page.route('**/api/v1/events*', (route) => route.abort())
+    const { count } = await openTokens()
+    await addChannel('second@example.com')
+    await carol.page.getByLabel('Token name').fill('of this tab')
+    await carol.page.getByRole('button', { name: 'Create token' }).click()
+    await expect.poll(countIn).toBe(count + 1)
+  })
+})
+
 const moduleOf = (path: string) => /^\/\w+/.exec(path)?.[0]
 
 /** `$` is the id of a missing object, which the screen reports. */

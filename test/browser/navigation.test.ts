@@ -91,7 +91,9 @@ describe.each(WINDOWS)('the “More” sheet $name', ({ name, width, height }) =
 
   it('leaves the bottom bar with the four primary screens', async () => {
     const bar = page.getByRole('navigation', { name: 'Main' })
-    expect(await bar.getByRole('link').allTextContents()).toEqual([
+    const texts = await bar.getByRole('link').allTextContents()
+    // Without a mail relay, the alert channel of the account is a problem, which the menu counts.
+    expect(texts.map((text) => text.replace(/, \d+ open$/, ''))).toEqual([
       'Overview',
       'Problems',
       'Domains',

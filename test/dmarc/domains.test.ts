@@ -44,6 +44,20 @@ describe('DMARC domains', () => {
     expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([{ id: body.data.id }])
   })
 
+  it('are listed oldest first, all of them or the first', async () => {
+    for (const domain of ['one.example', 'two.example'])
+      await portreeve.ask('domains', { ...alice, body: { domain } })
+    const namesOf = async (path: string) => {
+      const { data } = (await portreeve.ask(path, alice)).body as unknown as {
+        data: { domain: string }[]
+      }
+      return data.map(({ domain }) => domain)
+    }
+    expect(await namesOf('domains')).toEqual(['one.example', 'two.example'])
+    expect(await namesOf('domains?limit=1')).toEqual(['one.example'])
+    expect((await portreeve.ask('domains?limit=0', alice)).status).toBe(400)
+  })
+
   it('rejects invalid domains, and the same domain twice', async () => {
     for (const domain of [
       '192.0.2.1',

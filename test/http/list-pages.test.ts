@@ -561,6 +561,7 @@ const WITHOUT_PAGES: Record<string, string> = {
   '/api/v1/monitoring/lists': 'a fixed catalogue',
   '/api/v1/monitoring/timeline': 'up to 50 hosts',
   '/api/v1/overview': 'a text, sent in parts',
+  '/api/v1/problems': 'up to 50 hosts, and 100 objects of every other kind',
   '/api/v1/service': 'one state',
   '/api/v1/service/health': 'a few findings',
   '/api/v1/shared-checks/{token}': 'one check',

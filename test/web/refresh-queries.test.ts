@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { updateOptimistically } from '../../web/src/optimistic-update.ts'
 import { deleteWithUndo, sendDeletions } from '../../web/src/deletions.ts'
-import { refreshChanged } from '../../web/src/refresh-queries.ts'
+import { refreshChanged, refreshProblems } from '../../web/src/refresh-queries.ts'
 
 const ends: (() => void)[] = []
 beforeEach(() => void vi.useFakeTimers())
@@ -53,6 +53,24 @@ describe('a shown query', () => {
     }
     await pass(1_000)
     expect([list.asked(), list.data()]).toEqual([3, 3])
+  })
+
+  it('with the problems is refetched after changes of any module, every five seconds at most', async () => {
+    const queries = new QueryClient()
+    const problems = shown(queries, ['problems'])
+    await pass(20)
+    for (const room of ['monitoring', 'dmarc', 'delisting', 'migrations', 'alerts'] as const) {
+      refreshChanged(queries, { room, id: 'a' })
+      await pass(900)
+      refreshProblems(queries)
+    }
+    expect(problems.asked()).toBe(2)
+    await pass(600)
+    expect([problems.asked(), problems.data()]).toEqual([3, 3])
+    await pass(10_000)
+    refreshChanged(queries, { room: 'requests', id: null })
+    await pass(10_000)
+    expect(problems.asked()).toBe(3)
   })
 
   it('is refetched when its first response may be outdated', async () => {

@@ -136,7 +136,16 @@ async function send<T>(method: string, path: string, options: Options): Promise<
     if (error.code === 'not_a_member' && workspace !== null) loseWorkspace(workspace)
     throw error
   }
+  if (method !== 'GET') changeHandlers.forEach((handler) => handler())
   return answer as T
+}
+
+const changeHandlers = new Set<() => void>()
+
+/** Calls the handler after each change that this tab has sent. @returns stops it */
+export function followOwnChanges(handler: () => void): () => void {
+  changeHandlers.add(handler)
+  return () => void changeHandlers.delete(handler)
 }
 
 /** The envelope of most responses. */

@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
 import { followChanges, type ChangeHandler, type StreamState } from './change-events.ts'
+import { followOwnChanges } from './api.ts'
 import { accountQuery } from './queries.ts'
-import { refreshChanged } from './refresh-queries.ts'
+import { refreshChanged, refreshProblems } from './refresh-queries.ts'
 import { useIsSessionExpired } from './session.ts'
 import { chosenWorkspace } from './workspace-choice.ts'
 
@@ -36,6 +37,10 @@ export function useLiveTab(): void {
     const onRejected = () => queries.fetchQuery({ ...accountQuery, staleTime: 0 }).catch(() => null)
     setLink('connecting')
     const timer = setInterval(() => document.hidden || onChange(null), FULL_REFRESH_MS)
+    // The screens refresh what they change, and not what others show.
+    const stopOwn = followOwnChanges(() => {
+      if (link !== 'live') refreshProblems(queries)
+    })
     const stop = followChanges({
       accountId,
       workspaceId,
@@ -45,6 +50,7 @@ export function useLiveTab(): void {
     })
     return () => {
       clearInterval(timer)
+      stopOwn()
       stop()
     }
   }, [queries, isExpired])

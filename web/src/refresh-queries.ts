@@ -9,11 +9,15 @@ import { isUpdating } from './optimistic-update.ts'
  */
 const REFETCH_PACE = { least: 500, times: 2, most: 10_000 }
 
+/** The problems of the workspace, which every screen counts and almost every change may concern. */
+const PROBLEMS = ['problems']
+const PROBLEMS_PACE_MS = 5_000
+
 /** The queries to refresh when a module changed. */
 const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
-  monitoring: () => [['monitoring'], ['domains'], ['addresses']],
-  dmarc: () => [['dmarc'], ['domains'], ['addresses']],
-  delisting: () => [['delisting'], ['addresses']],
+  monitoring: () => [['monitoring'], ['domains'], ['addresses'], PROBLEMS],
+  dmarc: () => [['dmarc'], ['domains'], ['addresses'], PROBLEMS],
+  delisting: () => [['delisting'], ['addresses'], PROBLEMS],
   migrations: (id) => [
     ['migrations'],
     ['mail-credentials'],
@@ -21,8 +25,9 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['migration', ...some(id)],
     ['batches', 'list'],
     ['batches', 'one', ...some(id)],
+    PROBLEMS,
   ],
-  alerts: () => [['alerts']],
+  alerts: () => [['alerts'], PROBLEMS],
   webhooks: (id) => [
     ['webhooks', 'all'],
     ['webhooks', 'one', ...some(id)],
@@ -47,7 +52,7 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['addresses'],
   ],
   checks: (id) => [
-    ...(id === null ? [['shares'], ['domains']] : []),
+    ...(id === null ? [['shares'], ['domains'], PROBLEMS] : []),
     ['mail-tests'],
     ['complaints'],
     ['canaries'],
@@ -64,8 +69,12 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
     ['attacks', 'sensors'],
     ['attacks', 'feeds'],
     ['attacks', 'peers'],
+    PROBLEMS,
   ],
 }
+
+/** Refreshes the problems after a change that no event reports. */
+export const refreshProblems = (queries: QueryClient) => refreshKeys(queries, [PROBLEMS])
 
 const some = (id: string | null) => (id === null ? [] : [id])
 
@@ -74,6 +83,10 @@ export function refreshChanged(queries: QueryClient, change: Change | null): voi
   const keys = change
     ? QUERY_KEYS[change.room](change.id)
     : Object.values(QUERY_KEYS).flatMap((keysOf) => keysOf(null))
+  refreshKeys(queries, keys)
+}
+
+function refreshKeys(queries: QueryClient, keys: QueryKey[]): void {
   for (const queryKey of keys) {
     // Queries that are not shown are fetched when they are shown.
     void queries.invalidateQueries({ queryKey, refetchType: 'none', predicate: mayChange })
@@ -99,6 +112,7 @@ async function refetchWhileDue(
   state: { isDue: boolean },
 ): Promise<void> {
   const { queryKey } = query
+  const least = queryKey[0] === PROBLEMS[0] ? PROBLEMS_PACE_MS : REFETCH_PACE.least
   while (state.isDue) {
     // A first response in transit is kept, but may be outdated.
     state.isDue = query.state.data === undefined && query.state.fetchStatus !== 'idle'
@@ -106,7 +120,7 @@ async function refetchWhileDue(
     await queries.refetchQueries({ queryKey, exact: true, type: 'active', predicate: mayChange })
     const pause = Math.min(
       REFETCH_PACE.most,
-      Math.max(REFETCH_PACE.least, REFETCH_PACE.times * (performance.now() - startedAt)),
+      Math.max(least, REFETCH_PACE.times * (performance.now() - startedAt)),
     )
     await new Promise((resolve) => setTimeout(resolve, pause))
   }

@@ -93,6 +93,10 @@ export async function countAppeals(db: Db): Promise<number> {
   return countRows(db, 'abuseAppeal', {})
 }
 
+export async function countOpenAppeals(db: Db): Promise<number> {
+  return countRows(db, 'abuseAppeal', { status: 'open' })
+}
+
 /** Decides an appeal; undefined when it is not open. */
 export async function decideAppeal(
   db: Db,

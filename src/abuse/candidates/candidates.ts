@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { refute } from '../appeals/appeals.ts'
 import { toRowChanges, circumstancesOf } from '../scoring/circumstances.ts'
@@ -35,6 +36,9 @@ export type Candidate = {
 
 const recently = (now: number) => new Date(now - LONGEST_LISTING_MS)
 
+/** Counts the addresses that wait for confirmation. */
+export const countAwaiting = (db: Db, now: number) => countCandidates(db, recently(now))
+
 /**
  * Lists addresses with enough evidence for the list whose reporters may be machines of one person.
  */
@@ -43,7 +47,7 @@ export async function readCandidates(
   page: { limit: number; offset: number },
   now: number,
 ): Promise<{ candidates: Candidate[]; total: number }> {
-  const total = await countCandidates(db, recently(now))
+  const total = await countAwaiting(db, now)
   const rows = await listCandidates(db, recently(now), page)
   return { total, candidates: rows.map((row) => candidateOf(row, ranges, now)) }
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { boundedOf, type Bounded } from '../../store/bounded.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { deleteRows, lockAndCountRows, type Row } from '../../store/row.ts'
@@ -61,10 +62,15 @@ export async function countDomains(db: Db, workspaceId: string): Promise<number>
   return lockAndCountRows(db, 'dmarcDomain', workspaceId)
 }
 
-/** Oldest first. */
-export async function listDomains(db: Db, workspaceId: string): Promise<DomainRow[]> {
+/** Oldest first: all of them, or up to a limit. */
+export async function listDomains(
+  db: Db,
+  workspaceId: string,
+  limit?: number,
+): Promise<DomainRow[]> {
   const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('workspaceId', '=', workspaceId)
-  return (await rows.orderBy('id').execute()) as DomainRow[]
+  const listed = limit === undefined ? rows : rows.limit(limit)
+  return (await listed.orderBy('id').execute()) as DomainRow[]
 }
 
 /** The domains of a workspace without their counts and states. */
@@ -74,6 +80,22 @@ export async function listDomainNames(
 ): Promise<Pick<DomainRow, 'id' | 'domain'>[]> {
   const rows = db.selectFrom('dmarcDomain').select(['id', 'domain'])
   return rows.where('workspaceId', '=', workspaceId).execute()
+}
+
+export type UnverifiedDomain = Pick<DomainRow, 'id' | 'domain'>
+
+/** The domains of a workspace that are not verified, oldest first. */
+export async function listUnverified(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<Bounded<UnverifiedDomain>> {
+  const { rows } = await sql<UnverifiedDomain & { total: number }>`
+    select id, domain, count(*) over ()::int as total from dmarc_domain
+    where workspace_id = ${workspaceId} and verified_at is null order by id limit ${limit}`.execute(
+    db,
+  )
+  return boundedOf(rows)
 }
 
 export async function findDomain(

@@ -11,7 +11,14 @@ import type { Db } from '../../store/database.ts'
 import { listReportedDays, sumRecent } from '../summary/dmarc-summary.sql.ts'
 import { lastDays } from '../summary/range.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
-import { DmarcDomain, ImportedDomains, NewDomain, NewDomains, PublishedDomain } from '../shapes.ts'
+import {
+  DmarcDomain,
+  DomainsQuery,
+  ImportedDomains,
+  NewDomain,
+  NewDomains,
+  PublishedDomain,
+} from '../shapes.ts'
 import { changeLabels, registerDomain, requireDomain } from './domains.ts'
 import { listRejectedToday } from '../usage/report-usage.sql.ts'
 import { readRejected } from '../intake/read-rejected.ts'
@@ -36,11 +43,12 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       schema: {
         summary: 'List DMARC domains, oldest first',
         tags,
+        querystring: DomainsQuery,
         response: responses(Success(Type.Array(DmarcDomain))),
       },
     },
     async (request) => {
-      const rows = await listDomains(db, callerOf(request).workspaceId)
+      const rows = await listDomains(db, callerOf(request).workspaceId, request.query.limit)
       return { success: true, data: await shownDomains(db, rows, reportDomain) }
     },
   )

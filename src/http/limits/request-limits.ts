@@ -117,6 +117,12 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR_SECONDS },
     maxConcurrent: 5,
   },
+  // Open dashboards ask again after changes, at most every few seconds.
+  'problem lists': {
+    noun: 'requests for problems',
+    rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },
+    maxConcurrent: 5,
+  },
   'address overviews': {
     noun: 'overviews of addresses',
     rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },

@@ -111,6 +111,9 @@ const SEVERITY: Record<CertificateState, Severity> = {
   untrusted: 'error',
 }
 
+/** How severe the state of a certificate is. */
+export const certificateSeverity = (state: CertificateState): Severity => SEVERITY[state]
+
 type AlertText = { title: string; text: string; nextStep: string }
 
 const RENEW =

@@ -1,4 +1,5 @@
 import type { Db } from '../../store/database.ts'
+import type { CertificateState } from '../certificates/check-certificates.ts'
 import { daysLeft } from '../certificates/messages.ts'
 import {
   availabilityOf,
@@ -16,7 +17,7 @@ export type HostSummary = {
   /** State on each UTC day, oldest first. */
   days: DayState[]
   /** Of its certificates with a problem, or else of all, the one that expires first. */
-  certificate: { state: string; daysRemaining: number } | null
+  certificate: { state: CertificateState; daysRemaining: number } | null
 }
 
 /** Summarizes a host, which may have been deleted. */
@@ -58,5 +59,5 @@ function summarizeStates(states: string, since: number, now: Date) {
 function certificateOf(text: string, now: Date): HostSummary['certificate'] {
   const [, validTo, state] = text.split(' ')
   if (validTo === undefined || state === undefined) return null
-  return { state, daysRemaining: daysLeft({ validTo }, now) }
+  return { state: state as CertificateState, daysRemaining: daysLeft({ validTo }, now) }
 }

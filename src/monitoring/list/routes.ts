@@ -1,27 +1,23 @@
 import type { Kysely } from 'kysely'
-import type { Static } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
 import { paginationOf, responses, sliceOf } from '../../http/http-schema.ts'
 import { sendParts } from '../../http/send-parts.ts'
 import type { App } from '../../http/http-server.ts'
 import { parseHost } from '../../net/address.ts'
 import type { DB } from '../../store/tables.ts'
-import { createSummarizer, type HostSummary } from '../history/summaries.ts'
 import { MAX_HOSTS_PER_WORKSPACE } from '../limits.ts'
-import type { MonitoredHost } from '../shapes.ts'
 import { HostList, HostsQuery } from './shapes.ts'
-import { countByStatus, countHosts, listHostIds, readHosts } from './host-list.sql.ts'
+import { describeHosts } from './describe-hosts.ts'
+import { countByStatus, countHosts, listHostIds } from './host-list.sql.ts'
 import { writeHosts } from './write-hosts.ts'
 
 type Deps = { db: Kysely<DB> }
-type ListedHost = Omit<Static<typeof MonitoredHost>, keyof HostSummary>
 
 const DEFAULT_PAGE = { page: 1, limit: 20 }
 const ALL = { limit: MAX_HOSTS_PER_WORKSPACE, offset: 0 }
 
 /** `GET /api/v1/monitoring/hosts`: all hosts, or a page of them. */
-export function listRoute(app: App, deps: Deps): void {
-  const { db } = deps
+export function listRoute(app: App, { db }: Deps): void {
   app.get(
     '/api/v1/monitoring/hosts',
     {
@@ -49,7 +45,7 @@ export function listRoute(app: App, deps: Deps): void {
         countHosts(db, workspaceId, filter),
         countByStatus(db, workspaceId),
       ])
-      const data = await describe(deps, ids)
+      const data = await describeHosts(db, ids)
       return { success: true, data, pagination: paginationOf(wanted, total), counts }
     },
   )
@@ -59,10 +55,4 @@ export function listRoute(app: App, deps: Deps): void {
 function nameOf(text: string): string {
   const host = parseHost(text)
   return host.kind === 'name' ? host.name : host.address
-}
-
-async function describe({ db }: Deps, ids: string[]) {
-  const summaryOf = createSummarizer(new Date())
-  const rows = await readHosts(db, ids)
-  return rows.map((row) => ({ ...(JSON.parse(row.json) as ListedHost), ...summaryOf(row) }))
 }

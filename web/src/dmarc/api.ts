@@ -44,7 +44,8 @@ export type ReportMailbox = Static<typeof MailboxShape>
 const BASE = '/api/v1/dmarc'
 
 export const dmarc = {
-  domains: async () => (await request<ApiResponse<ReportDomain[]>>('GET', `${BASE}/domains`)).data,
+  domains: async (query = '') =>
+    (await request<ApiResponse<ReportDomain[]>>('GET', `${BASE}/domains${query}`)).data,
   domain: async (id: string) =>
     (await request<ApiResponse<PublishedDomain>>('GET', `${BASE}/domains/${id}`)).data,
   register: async (domain: string) =>
@@ -139,6 +140,12 @@ const ROOT = 'dmarc'
 export const domainsQuery = queryOptions({
   queryKey: [ROOT, 'domains'],
   queryFn: async () => withoutDeleted(await dmarc.domains()),
+})
+
+/** Whether there is one at all. */
+export const firstDomainQuery = queryOptions({
+  queryKey: [ROOT, 'first domain'],
+  queryFn: async () => withoutDeleted(await dmarc.domains('?limit=1')),
 })
 
 /** The service queries DNS for this, so the answer is reused for 30 seconds. */

@@ -8,10 +8,9 @@ import classes from './navigation-entries.module.css'
 import { guidePageOf } from './guide-page.ts'
 import { useVisibleEntries } from './use-visible-entries.ts'
 import { frame } from './messages.ts'
-import { accountQuery } from '../queries.ts'
 import { numberText } from '../ui/text/format.ts'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
-import { problemCountQuery } from '../workspaces/problem-count.ts'
+import { problemsQuery } from '../overview/problems.ts'
 
 type EntriesProps = { entries: NavigationEntry[]; onGo?: () => void }
 
@@ -52,14 +51,7 @@ function Label({ label, short = label }: NavigationEntry) {
 
 /** The number of problems of the workspace; nothing without any. */
 function ProblemCount() {
-  const { data: account } = useQuery(accountQuery)
-  const id = account?.workspace.id ?? ''
-  // The overview counts them itself.
-  const isCounted = useLocation({ select: ({ pathname }) => pathname === '/home' })
-  const { data: count = 0 } = useQuery({
-    ...problemCountQuery(id),
-    enabled: id !== '' && !isCounted,
-  })
+  const { data: { count } = { count: 0 } } = useQuery(problemsQuery)
   if (count === 0) return null
   return (
     <span className={classes.count}>

@@ -55,12 +55,11 @@ const BASE = '/api/v1/monitoring'
 
 export const monitoring = {
   /** One page, hosts with problems first unless ordered otherwise. */
-  hosts: async (filter: HostFilter, options: { workspace?: string } = {}): Promise<HostPage> => {
+  hosts: async (filter: HostFilter): Promise<HostPage> => {
     const search = searchOf({ sort: 'status', limit: PAGE_HOSTS, ...filter })
     const { data, pagination, counts } = await request<Required<Static<typeof HostList>>>(
       'GET',
       `${BASE}/hosts?${search}`,
-      options,
     )
     return { rows: data, pagination, counts }
   },

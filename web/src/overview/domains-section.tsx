@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { DomainGrid } from '../domains/domain-grid.tsx'
 import { Section } from '../ui/layout/page.tsx'
-import type { OverviewDomains } from './problems.ts'
+import type { OverviewDomains } from './use-overview.ts'
 import { overview as messages } from './messages.ts'
 
 /** The watched domains, those with problems first. */

@@ -2,8 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { HostGrid } from '../monitoring/host-grid.tsx'
 import { countAll } from '../monitoring/messages.ts'
 import { Section } from '../ui/layout/page.tsx'
-import type { OverviewHosts } from './problems.ts'
-import { MAX_CARDS } from './limits.ts'
+import type { OverviewHosts } from './use-overview.ts'
 import { overview as messages } from './messages.ts'
 
 /** The monitored hosts, those with problems first. */
@@ -14,7 +13,7 @@ export function HostsSection({ rows, counts }: OverviewHosts) {
       title={messages.hosts}
       aside={<Link to="/monitoring">{messages.allHosts(countAll(counts))}</Link>}
     >
-      <HostGrid hosts={rows.slice(0, MAX_CARDS)} />
+      <HostGrid hosts={rows} />
     </Section>
   )
 }

@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router'
-import type { Delisting } from '../delisting/api.ts'
 import { summarizeDelisting as sentenceOfCase } from '../delisting/delisting-status.ts'
 import type { Listed } from '../migrations/api.ts'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Section } from '../ui/layout/page.tsx'
+import type { Work } from './find-in-progress.ts'
 import { inProgress as messages, overview } from './messages.ts'
 
 /** Migrations and delistings that run without the user. */
-export function InProgress({ cases, migrations }: { cases: Delisting[]; migrations: Listed[] }) {
+export function InProgress({ cases, migrations }: Work) {
   if (cases.length + migrations.length === 0) return null
   return (
     <Section title={overview.inProgress}>

@@ -1,8 +1,5 @@
 /** Cards of domains, and of hosts, at most: full rows of two, three and four. */
 export const MAX_CARDS = 12
 
-/** Hosts that are loaded, those with problems first: each may be a problem. */
-export const MAX_HOSTS = 50
-
 /** Problems that are shown before a press on “Show more”. */
 export const MAX_PROBLEMS = 5

@@ -1,8 +1,5 @@
 import { counted, numberText } from '../ui/text/format.ts'
 
-/** Hosts that a sentence names. */
-const MAX_NAMES = 3
-
 export const overview = {
   setup: 'Left to set up',
   administration: 'For administrators',
@@ -13,6 +10,7 @@ export const overview = {
     count === 0
       ? 'No problems'
       : `${counted(count, 'problem')} ${count === 1 ? 'needs' : 'need'} your attention`,
+  incomplete: 'Couldn’t load all problems. Reload the page to try again.',
   inProgress: 'In progress',
   recentActivity: 'Recent activity',
   allActivity: 'All activity',
@@ -21,74 +19,6 @@ export const overview = {
   hosts: 'Monitored hosts',
   allHosts: (count: number) => `Show all ${numberText(count)}`,
   moreProblems: (count: number) => `Show ${counted(count, 'more problem')}`,
-} as const
-
-/** Problems that need the user's attention: a sentence, and the button beside it. */
-export const problems = {
-  listedHost: (host: string, blocklists: number) =>
-    `${host} is on ${counted(blocklists, 'blocklist')}.`,
-  moreListedHosts: (count: number) =>
-    `${counted(count, 'more host')} ${count === 1 ? 'is' : 'are'} listed.`,
-  listedAddress: (address: string, blocklists: number, hosts: number, domains: number) =>
-    `${address} is on ${counted(blocklists, 'blocklist')} (${[
-      counted(hosts, 'host'),
-      domains > 0 && counted(domains, 'domain'),
-    ]
-      .filter(Boolean)
-      .join(', ')}).`,
-  startDelisting: 'Start delisting',
-  viewListings: 'View listings',
-  brokenDomain: (domain: string) => `${domain} has a problem.`,
-  viewDomain: 'View fixes',
-  hostNames: (names: string[]) => {
-    const more = names.length - MAX_NAMES
-    const shown = names.slice(0, MAX_NAMES).join(', ')
-    return more > 0 ? `${shown} and ${numberText(more)} more` : shown
-  },
-  /** The sentence about the hosts that show a certificate. */
-  certificate: ({ state, daysRemaining }: { state: string; daysRemaining: number }) => {
-    const ends = {
-      expired: 'has expired',
-      untrusted: 'isn’t trusted',
-      'not-yet-valid': 'isn’t valid yet',
-    }
-    const fact = ends[state as keyof typeof ends] ?? `expires in ${counted(daysRemaining, 'day')}`
-    return state === 'wrong-host'
-      ? (hosts: string) =>
-          `${hosts} ${hosts.includes(', ') ? 'show' : 'shows'} the certificate of another host.`
-      : (hosts: string) => `The certificate of ${hosts} ${fact}.`
-  },
-  moreCertificates: (count: number) =>
-    count === 1
-      ? '1 more host has a problem with a certificate.'
-      : `${counted(count, 'more host')} have a problem with a certificate.`,
-  viewHost: 'View host',
-  viewHosts: 'View hosts',
-  failedMigration: (user: string, errors: number) =>
-    `Migration of ${user} failed with ${counted(errors, 'error')}.`,
-  reviewMigration: 'Review migration',
-  delisting: (ip: string, steps: number) =>
-    `Delisting ${ip}: ${counted(steps, 'step')} ${steps === 1 ? 'needs' : 'need'} your action.`,
-  continueDelisting: 'Continue',
-  failingMailbox: (user: string, host: string) =>
-    `Can’t read reports from mailbox ${user} on ${host}.`,
-  viewMailbox: 'View mailbox',
-  unconfirmedChannel: (target: string) =>
-    `Alert channel ${target} isn’t confirmed: enter the code we sent there.`,
-  disabledChannel: (target: string) =>
-    `Alerts to ${target} were turned off after repeated failures.`,
-  undeliverableChannel: (target: string) =>
-    `Alerts to ${target} can’t be delivered: email isn’t configured.`,
-  viewChannels: 'View channels',
-  unverifiedDomains: (count: number) => `${counted(count, 'domain')} aren’t verified.`,
-  viewDomains: 'View domains',
-  unverifiedDomain: (domain: string) => `Verify ${domain}: publish its DMARC record.`,
-  viewRecord: 'View record',
-  heldList: 'The new attack blocklist is on hold: it differs too much from the last one.',
-  appeals: (count: number) => `${counted(count, 'appeal')} to review.`,
-  candidates: (count: number) =>
-    `${counted(count, 'reported address', 'reported addresses')} to list or discard.`,
-  review: 'Review',
 } as const
 
 export const inProgress = {

@@ -1,7 +1,7 @@
 import { ButtonLink } from '../ui/actions/button.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { countProblems, type Problem } from './problems.ts'
+import type { Problem } from './problems.ts'
 import classes from './problem-list.module.css'
 import { MAX_PROBLEMS } from './limits.ts'
 import { overview as messages } from './messages.ts'
@@ -13,7 +13,7 @@ export function ProblemList({ problems }: { problems: Problem[] }) {
     <div className={classes.problems}>
       <Problems problems={problems.slice(0, MAX_PROBLEMS)} />
       {more.length > 0 && (
-        <Disclosure summary={messages.moreProblems(countProblems(more))}>
+        <Disclosure summary={messages.moreProblems(countOf(more))}>
           <Problems problems={more} />
         </Disclosure>
       )}
@@ -21,14 +21,23 @@ export function ProblemList({ problems }: { problems: Problem[] }) {
   )
 }
 
+/** With those that one of them stands for. */
+const countOf = (problems: Problem[]) => problems.reduce((sum, { count = 1 }) => sum + count, 0)
+
+/** The screen of a path of the dashboard, which may have a query. */
+function linkTo(path: string): { to: string; search: Record<string, string> } {
+  const [to = '', query] = path.split('?')
+  return { to, search: Object.fromEntries(new URLSearchParams(query)) }
+}
+
 function Problems({ problems }: { problems: Problem[] }) {
   return (
     <ul className={classes.list} data-rows>
-      {problems.map(({ key, tone, sentence, action, link }) => (
+      {problems.map(({ key, tone, sentence, action, path }) => (
         <li key={key} data-tone={tone}>
           <Icon name={tone} />
           <span>{sentence}</span>
-          <ButtonLink {...link} size="small">
+          <ButtonLink {...linkTo(path)} size="small">
             {action}
           </ButtonLink>
         </li>

@@ -1,22 +1,43 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
-import { alertsQuery, channelsQuery } from '../alerts/api.ts'
-import { appealsQuery, candidatesQuery, holdQuery, reportTokensQuery } from '../attacks/api.ts'
+import { useQueries } from '@tanstack/react-query'
+import { alertsQuery, type Alert } from '../alerts/api.ts'
+import { reportTokensQuery } from '../attacks/api.ts'
 import { mailTestsQuery } from '../deliverability/api.ts'
 import { delistingsQuery } from '../delisting/api.ts'
-import { watchedDomainsQuery } from '../domains/api.ts'
-import { domainsQuery, mailboxesQuery } from '../dmarc/api.ts'
+import { watchedDomainsQuery, type DomainSummary } from '../domains/api.ts'
+import { firstDomainQuery } from '../dmarc/api.ts'
 import { migrationsQuery } from '../migrations/api.ts'
-import { hostsQuery } from '../monitoring/api.ts'
-import { accountQuery } from '../queries.ts'
+import { hostsQuery, type HostPage } from '../monitoring/api.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
-import { NO_HOSTS, type OverviewData } from './problems.ts'
-import { MAX_CARDS, MAX_HOSTS } from './limits.ts'
+import type { Work } from './find-in-progress.ts'
+import { MAX_CARDS } from './limits.ts'
+import { problemsQuery, type Problems } from './problems.ts'
 
 /** The modules that have something of this workspace. */
 export type Progress = Record<
   'domains' | 'mailTests' | 'hosts' | 'migrations' | 'endpoints' | 'servers',
   boolean
 >
+
+/** The first watched domains, those with problems first, and how many there are. */
+export type OverviewDomains = { domains: DomainSummary[]; total: number }
+
+/** The first hosts, those with problems first, and the counts of all. */
+export type OverviewHosts = Pick<HostPage, 'rows' | 'counts'>
+
+const NO_HOSTS: OverviewHosts = {
+  rows: [],
+  counts: { pending: 0, clean: 0, listed: 0, unknown: 0, certificateProblems: 0 },
+}
+
+const NO_PROBLEMS: Problems = { count: 0, problems: [], setup: [], administration: [], missing: [] }
+
+export type OverviewData = Work & {
+  problems: Problems
+  watched: OverviewDomains
+  hosts: OverviewHosts
+  /** The latest alerts. */
+  alerts: Alert[]
+}
 
 type Overview = {
   /** Null until every module has answered. */
@@ -28,46 +49,37 @@ type Overview = {
   failures: string[]
 }
 
-/** Loads the objects of the account from every module. */
+/** Loads the problems of the workspace and the first objects of every module. */
 export function useOverview(): Overview {
-  const { data: account } = useQuery(accountQuery)
-  const enabled = account?.admin === true
   return useQueries({
     queries: [
+      problemsQuery,
       watchedDomainsQuery(MAX_CARDS),
       alertsQuery({}),
-      hostsQuery({ limit: MAX_HOSTS }),
+      hostsQuery({ limit: MAX_CARDS }),
       delistingsQuery({}),
       migrationsQuery(),
-      domainsQuery,
-      mailboxesQuery,
-      channelsQuery,
+      firstDomainQuery,
       endpointsQuery,
       mailTestsQuery(null),
       reportTokensQuery,
-      { ...appealsQuery(1), enabled },
-      { ...holdQuery, enabled },
-      { ...candidatesQuery(1), enabled },
     ],
     combine: (all) => {
       const [
+        problems,
         watched,
         alerts,
         hosts,
         cases,
         migrations,
         domains,
-        mailboxes,
-        channels,
         endpoints,
         mailTests,
         servers,
-        appeals,
-        hold,
-        candidates,
       ] = all
       const failures = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
       const data = {
+        problems: problems.data ?? NO_PROBLEMS,
         watched: {
           domains: watched.data?.domains ?? [],
           total: watched.data?.pagination.total ?? 0,
@@ -76,33 +88,22 @@ export function useOverview(): Overview {
         hosts: hosts.data ?? NO_HOSTS,
         cases: cases.data?.processes ?? [],
         migrations: migrations.data?.migrations ?? [],
-        domains: domains.data ?? [],
-        mailboxes: mailboxes.data ?? [],
-        channels: channels.data ?? [],
-        appeals: appeals.data?.appeals ?? [],
-        hold: hold.data ?? null,
-        candidates: candidates.data?.pagination.total ?? 0,
       }
-      const collections = [
-        data.watched.domains,
-        data.hosts.rows,
-        data.cases,
-        data.migrations,
-        data.domains,
-        data.appeals,
-        endpoints.data ?? [],
-      ]
+      const progress = {
+        domains: (domains.data ?? []).length > 0 || data.watched.total > 0,
+        hosts: data.hosts.rows.length > 0,
+        migrations: data.migrations.length > 0,
+        endpoints: (endpoints.data ?? []).length > 0,
+        mailTests: (mailTests.data?.data ?? []).length > 0,
+        servers: (servers.data ?? []).length > 0,
+      }
+      const { administration } = data.problems
       return {
         data: all.some(({ isLoading }) => isLoading) ? null : data,
-        isNew: collections.every(({ length }) => length === 0),
-        progress: {
-          domains: data.domains.length > 0 || data.watched.total > 0,
-          hosts: data.hosts.rows.length > 0,
-          migrations: data.migrations.length > 0,
-          endpoints: (endpoints.data ?? []).length > 0,
-          mailTests: (mailTests.data?.data ?? []).length > 0,
-          servers: (servers.data ?? []).length > 0,
-        },
+        isNew:
+          data.cases.length + administration.length === 0 &&
+          !(progress.domains || progress.hosts || progress.migrations || progress.endpoints),
+        progress,
         failures: [...failures],
       }
     },

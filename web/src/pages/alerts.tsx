@@ -7,9 +7,8 @@ import { list as messages } from '../alerts/messages.ts'
 import { MutesSection } from '../alerts/silence/mutes.tsx'
 import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { ProblemList } from '../overview/problem-list.tsx'
-import { problemsTitle, type OverviewData } from '../overview/problems.ts'
-import { useOverview } from '../overview/use-overview.ts'
-import { useProblems } from '../overview/use-problems.ts'
+import { overview as overviewMessages } from '../overview/messages.ts'
+import { problemsQuery, type Problems } from '../overview/problems.ts'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -18,16 +17,17 @@ import { Muted, Page } from '../ui/layout/page.tsx'
 export function Screen() {
   const { data: incidents, error } = useQuery(incidentsQuery)
   const { data: muted, error: mutesError } = useQuery(mutesQuery)
-  const { data: overview } = useOverview()
+  const { data: problems, error: problemsError, isPending } = useQuery(problemsQuery)
   // All at once, so that nothing moves.
-  const isLoaded = incidents !== undefined && muted !== undefined && overview !== null
+  const isLoaded = incidents !== undefined && muted !== undefined && !isPending
   return (
     <Page wide title={messages.title} lead={messages.lead}>
       <AlertsSubNavigation />
       <LoadingOrError there={isLoaded || undefined} error={error ?? mutesError} lines={4}>
         {incidentMessages.loading}
       </LoadingOrError>
-      {isLoaded && <Problems data={overview} hasAlerts={incidents.total > 0} />}
+      {isLoaded && problemsError && <Notice tone="unknown">{problemsError.message}</Notice>}
+      {isLoaded && problems && <OpenProblems {...problems} hasAlerts={incidents.total > 0} />}
       {isLoaded && incidents.total > 0 && <IncidentsSection {...incidents} />}
       {isLoaded && <MutesSection mutes={muted} />}
     </Page>
@@ -35,13 +35,16 @@ export function Screen() {
 }
 
 /** The problems that the overview and the menu count. */
-function Problems({ data, hasAlerts }: { data: OverviewData; hasAlerts: boolean }) {
-  const { problems } = useProblems(data)
-  if (problems.length === 0 && !hasAlerts) return <NoProblems />
+function OpenProblems({ count, problems, missing, hasAlerts }: Problems & { hasAlerts: boolean }) {
+  const isIncomplete = missing.length > 0
+  if (count === 0 && !isIncomplete && !hasAlerts) return <NoProblems />
   return (
     <>
       <div role="status">
-        <Notice tone={problems.length > 0 ? 'bad' : 'good'}>{problemsTitle(problems)}</Notice>
+        {isIncomplete && <Notice tone="unknown">{overviewMessages.incomplete}</Notice>}
+        {(count > 0 || !isIncomplete) && (
+          <Notice tone={count > 0 ? 'bad' : 'good'}>{overviewMessages.problemCount(count)}</Notice>
+        )}
       </div>
       {problems.length > 0 && <ProblemList problems={problems} />}
     </>

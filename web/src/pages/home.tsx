@@ -6,12 +6,11 @@ import { FirstSteps } from '../overview/first-steps.tsx'
 import { HostsSection } from '../overview/hosts-section.tsx'
 import { InProgress } from '../overview/in-progress.tsx'
 import { ProblemList } from '../overview/problem-list.tsx'
-import { findInProgress, problemsTitle, type OverviewData } from '../overview/problems.ts'
+import { findInProgress } from '../overview/find-in-progress.ts'
 import { overview as messages } from '../overview/messages.ts'
 import { OverviewSkeleton } from '../overview/overview-skeleton.tsx'
 import { RecentActivity } from '../overview/recent-activity.tsx'
-import { useProblems } from '../overview/use-problems.ts'
-import { useOverview, type Progress } from '../overview/use-overview.ts'
+import { useOverview, type OverviewData, type Progress } from '../overview/use-overview.ts'
 import { accountQuery } from '../queries.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
@@ -50,11 +49,11 @@ function Welcome({ progress, children }: PartProps) {
 }
 
 function Overview({ data, progress, children }: PartProps & { data: OverviewData }) {
-  const { problems, setup, administration } = useProblems(data)
+  const { count, problems, setup, administration, missing } = data.problems
   return (
     <Page
       wide
-      title={problemsTitle(problems)}
+      title={messages.problemCount(count)}
       aside={<CheckField compact />}
       rail={
         <>
@@ -65,6 +64,7 @@ function Overview({ data, progress, children }: PartProps & { data: OverviewData
       }
     >
       {children}
+      {missing.length > 0 && <Notice tone="unknown">{messages.incomplete}</Notice>}
       {problems.length > 0 && <ProblemList problems={problems} />}
       {administration.length > 0 && (
         <Section title={messages.administration}>

@@ -1,5 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
+import { problemsOfQuery, problemsQuery, type Problems } from '../overview/problems.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { Status } from '../ui/feedback/status.tsx'
@@ -8,7 +9,6 @@ import { List, ListItem } from '../ui/lists/list.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { workspacesQuery, type Workspace } from '../workspaces/api.ts'
 import { useSwitchWorkspace } from '../workspaces/use-switch-workspace.ts'
-import { problemCountQuery } from '../workspaces/problem-count.ts'
 import { overview as messages, switcher } from '../workspaces/messages.ts'
 
 /** Workspaces whose problems are loaded at a time. */
@@ -54,15 +54,24 @@ function WorkspaceItem({ workspace }: { workspace: Workspace }) {
         )
       }
     >
-      <Problems workspaceId={id} />
+      {isCurrent ? <OwnProblems /> : <OtherProblems workspaceId={id} />}
       <div>{switcher.details(role, plan)}</div>
     </ListItem>
   )
 }
 
-function Problems({ workspaceId }: { workspaceId: string }) {
-  const { data: count, error } = useQuery(problemCountQuery(workspaceId))
+function OwnProblems() {
+  return <Count {...useQuery(problemsQuery)} />
+}
+
+function OtherProblems({ workspaceId }: { workspaceId: string }) {
+  return <Count {...useQuery(problemsOfQuery(workspaceId))} />
+}
+
+function Count({ data, error }: Pick<UseQueryResult<Problems>, 'data' | 'error'>) {
   if (error) return <Status tone="unknown">{messages.failed}</Status>
-  if (count === undefined) return <Muted>{messages.checking}</Muted>
+  if (data === undefined) return <Muted>{messages.checking}</Muted>
+  const { count, missing } = data
+  if (count === 0 && missing.length > 0) return <Status tone="unknown">{messages.failed}</Status>
   return <Status tone={count === 0 ? 'good' : 'warn'}>{messages.problems(count)}</Status>
 }

@@ -142,6 +142,13 @@ export const ACCOUNT_LIMITS: Limit[] = [
   },
   { name: 'overviews', requests: 600, per: 'an hour', atOnce: 5, operations: ['getOverview'] },
   {
+    name: 'requests for problems',
+    requests: 3_600,
+    per: 'an hour',
+    atOnce: 5,
+    operations: ['listProblems'],
+  },
+  {
     name: 'overviews of addresses',
     requests: 3_600,
     per: 'an hour',

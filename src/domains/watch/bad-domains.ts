@@ -1,0 +1,18 @@
+import type { Kysely } from 'kysely'
+import type { DB } from '../../store/tables.ts'
+import type { DomainSummary } from '../shapes.ts'
+import { arrangeDomains } from './arrange-domains.ts'
+import type { ReadableParts } from './history.ts'
+import { listWorkspaceDomains, withStages } from './list-domains.ts'
+
+/** Watched domains with a bad state, with the stages of their last check, by name. */
+export async function listBadDomains(
+  db: Kysely<DB>,
+  workspaceId: string,
+  readable: ReadableParts,
+  limit: number,
+): Promise<DomainSummary[]> {
+  const all = await listWorkspaceDomains(db, workspaceId, readable)
+  const bad = arrangeDomains(all, { watched: true }).filter(({ state }) => state === 'bad')
+  return withStages(db, workspaceId, bad.slice(0, limit))
+}
