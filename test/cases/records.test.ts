@@ -1,6 +1,7 @@
 import { caaLine } from '../../src/domains/lines/caa-line.ts'
 import { dkimLine } from '../../src/domains/lines/dkim-line.ts'
 import { mxLine } from '../../src/domains/lines/mx-line.ts'
+import { reverseDnsLine } from '../../src/domains/lines/reverse-dns-line.ts'
 import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
 import type { Line } from '../../src/domains/lines/line.ts'
 import { considerAliases } from '../../src/domains/fixes/consider-aliases.ts'
@@ -10,6 +11,7 @@ import { createLog } from '../../src/log.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import { readCatalogue } from '../../src/protocols/dnsbl/blocklist-catalogue.ts'
 import { interpretAnswer } from '../../src/protocols/dnsbl/dnsbl-answer.ts'
+import { DOMAIN_LISTS, interpretDomainAnswer } from '../../src/protocols/dnsbl/domain-lists.ts'
 import { probeSelectors } from '../../src/protocols/dkim/probe-selectors.ts'
 import { createDnsQueries } from '../../src/protocols/dns-queries.ts'
 import { checkMailAuth } from '../../src/diagnostics/mail-auth/mail-auth.ts'
@@ -185,17 +187,13 @@ runCases(
   },
 )
 
-runCases(
-  'mx.json',
-  async (
-    { records, failures }: { records: Records; failures?: Record<string, DnsFailure> },
-    { says }: Says,
-  ) => {
-    const { result } = checkLine(mxLine, records, { isPublic: true, ...(failures && { failures }) })
-    const { state, isUsed = true, summary, details = [] } = await result
-    return { state, isUsed, ...said([summary, ...details].join(' '), says) }
-  },
-)
+type LineCase = { records: Records; failures?: Record<string, DnsFailure> }
+
+runCases('mx.json', async ({ records, failures }: LineCase, { says }: Says) => {
+  const { result } = checkLine(mxLine, records, { isPublic: true, ...(failures && { failures }) })
+  const { state, isUsed = true, summary, details = [] } = await result
+  return { state, isUsed, ...said([summary, ...details].join(' '), says) }
+})
 
 const LISTS = new Map(readCatalogue().lists.map((list) => [list.zone, list]))
 
@@ -204,6 +202,26 @@ runCases('blocklists.json', ({ zone, codes }: { zone: string; codes: string[] })
   const list = LISTS.get(zone)
   if (!list) throw new Error(`the catalogue has no ${zone}`)
   return { status: interpretAnswer(answered(...codes), list).status }
+})
+
+/** An answer of a blocklist of domains. */
+runCases('domain-blocklists.json', ({ zone, codes }: { zone: string; codes: string[] }) => {
+  const list = DOMAIN_LISTS.find((one) => one.zone === zone)
+  if (!list) throw new Error(`there is no ${zone}`)
+  const { status, meanings } = interpretDomainAnswer(answered(...codes), list)
+  return { status, meanings: meanings.length }
+})
+
+runCases('reverse-dns.json', async ({ records, failures }: LineCase) => {
+  const wish = { isPublic: true, ...(failures && { failures }) }
+  const { context, result } = checkLine(reverseDnsLine, records, wish)
+  const { state, ...line } = await result
+  const { proposals } = await considerAliases(line, context.queries)
+  const caution = proposals[0]?.caution?.replace(
+    'Reverse DNS is set at the provider of the address. ',
+    '',
+  )
+  return { state, caution: caution ?? null }
 })
 
 runCases('no-mail.json', async (records: Records) => {

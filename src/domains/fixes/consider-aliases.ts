@@ -14,8 +14,8 @@ export async function considerAliases(
   const found = await Promise.all(
     proposals.map(async (proposal) => ({ proposal, alias: await findAlias(proposal, queries) })),
   )
-  const kept = found.filter(({ alias }) => alias?.isReplaceable ?? true)
-  const left = found.filter(({ alias }) => alias?.isReplaceable === false)
+  const kept = found.filter(({ alias }) => alias?.canBePublished ?? true)
+  const left = found.filter(({ alias }) => alias?.canBePublished === false)
   return {
     details: [...details, ...left.flatMap(({ alias }) => alias?.message ?? [])],
     proposals: kept.map(({ proposal, alias }) =>
