@@ -30,13 +30,20 @@ const MAIL: Records = {
 const stop = () => new AbortController().signal
 
 /** `GET /api/v1/dmarc-check`, with the policy file of MTA-STS as it is given. */
-function checkMail(records: Records, { domain = DOMAIN, policy = '' } = {}) {
+function checkMail(
+  records: Records,
+  {
+    domain = DOMAIN,
+    policy = '',
+    failures,
+  }: Pick<LineWish, 'domain' | 'failures'> & { policy?: string } = {},
+) {
   const fetchFile = async () => ({
     status: 200,
     contentType: 'text/plain',
     body: Buffer.from(policy),
   })
-  return checkMailAuth({ domain }, { resolver: mapResolver(records), fetchFile }, stop())
+  return checkMailAuth({ domain }, { resolver: mapResolver(records, failures), fetchFile }, stop())
 }
 
 type Checked = Awaited<ReturnType<typeof checkMail>>
@@ -83,6 +90,15 @@ runCases(
     }
   },
 )
+
+type DestinationCase = LineCase & { rua: string }
+
+runCases('report-destinations.json', async ({ rua, records, failures }: DestinationCase) => {
+  const record = `v=DMARC1; p=reject; rua=${rua}`
+  const zone = { ...MAIL, '_dmarc.example.com TXT': [record], ...records }
+  const { dmarc } = await checkMail(zone, { ...(failures && { failures }) })
+  return { authorized: dmarc.destinations.map(({ authorized }) => authorized) }
+})
 
 runCases('dkim.json', async ({ records }: { records: Records }) => {
   const queries = createDnsQueries(mapResolver(records), stop())
@@ -132,10 +148,17 @@ runCases('aliased-records.json', async ({ domain, name, records }: Aliased, { sa
   const zone = { ...MAIL, ...records }
   const checked = await checkMail(zone, { domain })
   const { context } = checkLine(mxLine, zone, { domain })
-  const proposals: Proposal[] = [false, true].map((isKnown) => ({
-    ...{ name, type: 'TXT', line: 'spf', severity: 'bad', value: 'new', published: [] },
-    ...{ changes: [], caution: isKnown ? 'Look.' : null },
-  }))
+  const proposalWith = (caution: string | null): Proposal => ({
+    name,
+    type: 'TXT',
+    line: 'spf',
+    severity: 'bad',
+    published: [],
+    value: 'new',
+    changes: [],
+    caution,
+  })
+  const proposals = [proposalWith(null), proposalWith('Read this.')]
   const page = await considerAliases({ details: [], proposals }, context.queries)
   const texts = [...page.details, ...page.proposals.map(({ caution }) => caution ?? '')]
   const isOnPage = page.proposals.length > 0

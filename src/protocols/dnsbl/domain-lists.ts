@@ -71,12 +71,12 @@ export function createDomainLists(
   /** Why the list is of no use now; null when it returned its test entry. */
   async function findObstacle(list: DomainList, signal: AbortSignal): Promise<string | null> {
     if ((provenUntil.get(list.zone) ?? 0) > performance.now()) return null
-    const [test, control] = await Promise.all(
-      [list.testDomain, UNLISTED_DOMAIN].map(async (name) =>
-        interpretDomainAnswer(await ask(name, list, signal), list),
-      ) as [Promise<Interpreted>, Promise<Interpreted>],
-    )
-    if (control.status === 'listed') return LISTS_EVERYTHING
+    const [testAnswer, control] = await Promise.all([
+      ask(list.testDomain, list, signal),
+      ask(UNLISTED_DOMAIN, list, signal),
+    ])
+    if (interpretDomainAnswer(control, list).status === 'listed') return LISTS_EVERYTHING
+    const test = interpretDomainAnswer(testAnswer, list)
     if (test.status === 'listed') {
       provenUntil.set(list.zone, performance.now() + PROOF_LIFETIME_MS)
       return null
