@@ -71,17 +71,17 @@ export function createDomainLists(
   /** Why the list is of no use now; null when it returned its test entry. */
   async function findObstacle(list: DomainList, signal: AbortSignal): Promise<string | null> {
     if ((provenUntil.get(list.zone) ?? 0) > performance.now()) return null
-    const [testAnswer, control] = await Promise.all([
-      ask(list.testDomain, list, signal),
-      ask(UNLISTED_DOMAIN, list, signal),
-    ])
-    if (interpretDomainAnswer(control, list).status === 'listed') return LISTS_EVERYTHING
-    const test = interpretDomainAnswer(testAnswer, list)
+    const test = interpretDomainAnswer(await ask(list.testDomain, list, signal), list)
     if (test.status === 'listed') {
       provenUntil.set(list.zone, performance.now() + PROOF_LIFETIME_MS)
       return null
     }
     return test.detail ?? 'Does not return its test entry, so “not listed” is not reliable.'
+  }
+
+  async function listsEverything(list: DomainList, signal: AbortSignal): Promise<boolean> {
+    const control = await ask(UNLISTED_DOMAIN, list, signal)
+    return interpretDomainAnswer(control, list).status === 'listed'
   }
 
   async function checkOne(
@@ -94,11 +94,11 @@ export function createDomainLists(
       findObstacle(list, signal),
     ])
     const found = interpretDomainAnswer(answer, list)
+    if (found.status === 'listed' && (await listsEverything(list, signal)))
+      return { list, domain, ...unknown(found.codes, 'Lists every domain.') }
     if (found.status === 'unknown') provenUntil.delete(list.zone)
     const result =
-      obstacle !== null && (found.status === 'clean' || obstacle === LISTS_EVERYTHING)
-        ? unknown(found.codes, obstacle)
-        : found
+      obstacle !== null && found.status === 'clean' ? unknown(found.codes, obstacle) : found
     return { list, domain, ...result }
   }
 
@@ -114,7 +114,6 @@ export function createDomainLists(
 
 /** RFC 5782, 5: no list may have this name. One that does was given up, or is a wildcard. */
 const UNLISTED_DOMAIN = 'invalid'
-const LISTS_EVERYTHING = 'Lists every domain.'
 
 /** The absolute name to ask. With a key it must not be shown. */
 export function domainQueryName(domain: string, list: DomainList, key?: string): string {
