@@ -4,6 +4,7 @@ import { parseHost, type DomainName } from '../net/address.ts'
 import { dnsFailureOf } from '../protocols/dns-queries.ts'
 import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
 import { createDomainContext, type DomainContext, type DomainDeps } from './domain-context.ts'
+import { considerAliases } from './fixes/consider-aliases.ts'
 import { composeFixes } from './fixes/compose-fixes.ts'
 import type { Proposal } from './fixes/proposal.ts'
 import { DOMAIN_DEADLINE_MS, MAX_DETAILS, MAX_EVIDENCE, WIND_DOWN_MS } from './limits.ts'
@@ -55,8 +56,8 @@ export async function checkDomain(
     const found = await Promise.all(
       LINES.map(async (line) => {
         const result = await Promise.race([checkLine(line, context), deadline.passed])
-        const shown = presentLine(line, result)
-        const proposals = result.proposals ?? []
+        const { details, proposals } = await considerAliases(result, context.queries)
+        const shown = presentLine(line, { ...result, details })
         onLine?.(shown)
         fixes.add(line.name, proposals)
         return { line: shown, proposals }

@@ -1,15 +1,23 @@
 import { caaLine } from '../../src/domains/lines/caa-line.ts'
 import { dkimLine } from '../../src/domains/lines/dkim-line.ts'
 import { mxLine } from '../../src/domains/lines/mx-line.ts'
+import { reverseDnsLine } from '../../src/domains/lines/reverse-dns-line.ts'
 import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
 import type { Line } from '../../src/domains/lines/line.ts'
+import { considerAliases } from '../../src/domains/fixes/consider-aliases.ts'
 import { dkimProposals } from '../../src/domains/fixes/dkim-fix.ts'
+import type { Proposal } from '../../src/domains/fixes/proposal.ts'
 import { createLog } from '../../src/log.ts'
+import type { DnsFailure } from '../../src/net/dns.ts'
+import { readCatalogue } from '../../src/protocols/dnsbl/blocklist-catalogue.ts'
+import { interpretAnswer } from '../../src/protocols/dnsbl/dnsbl-answer.ts'
+import { DOMAIN_LISTS, interpretDomainAnswer } from '../../src/protocols/dnsbl/domain-lists.ts'
 import { probeSelectors } from '../../src/protocols/dkim/probe-selectors.ts'
 import { createDnsQueries } from '../../src/protocols/dns-queries.ts'
 import { checkMailAuth } from '../../src/diagnostics/mail-auth/mail-auth.ts'
 import { mapResolver } from '../resolver.ts'
 import { registeredUntil } from '../domains/check-with.ts'
+import { answered } from '../protocols/dnsbl/dnsbl-answers.ts'
 import type { RecordText, Records } from '../servers/dns-records.ts'
 import { runCases } from './run-cases.ts'
 
@@ -22,13 +30,20 @@ const MAIL: Records = {
 const stop = () => new AbortController().signal
 
 /** `GET /api/v1/dmarc-check`, with the policy file of MTA-STS as it is given. */
-function checkMail(records: Records, { domain = DOMAIN, policy = '' } = {}) {
+function checkMail(
+  records: Records,
+  {
+    domain = DOMAIN,
+    policy = '',
+    failures,
+  }: Pick<LineWish, 'domain' | 'failures'> & { policy?: string } = {},
+) {
   const fetchFile = async () => ({
     status: 200,
     contentType: 'text/plain',
     body: Buffer.from(policy),
   })
-  return checkMailAuth({ domain }, { resolver: mapResolver(records), fetchFile }, stop())
+  return checkMailAuth({ domain }, { resolver: mapResolver(records, failures), fetchFile }, stop())
 }
 
 type Checked = Awaited<ReturnType<typeof checkMail>>
@@ -41,6 +56,12 @@ function adviceAbout(about: Checked['warnings'][number]['about'], { warnings }: 
     proposal: publish?.value ?? null,
     messages: advice.map(({ message }) => message).join(' '),
   }
+}
+
+/** The different values that the advice proposes for a name. */
+function proposalsAt(name: string, { warnings }: Checked): string[] {
+  const values = warnings.flatMap(({ publish }) => (publish?.name === name ? [publish.value] : []))
+  return [...new Set(values)]
 }
 
 /** A row may expect a part of the text as `says`. */
@@ -65,9 +86,19 @@ runCases(
       effectivePolicy: checked.dmarc.effectivePolicy,
       saysNotEnforced: messages.includes('Not enforced'),
       proposal,
+      proposals: proposalsAt(`_dmarc.${domain}`, checked),
     }
   },
 )
+
+type DestinationCase = LineCase & { rua: string }
+
+runCases('report-destinations.json', async ({ rua, records, failures }: DestinationCase) => {
+  const record = `v=DMARC1; p=reject; rua=${rua}`
+  const zone = { ...MAIL, '_dmarc.example.com TXT': [record], ...records }
+  const { dmarc } = await checkMail(zone, { ...(failures && { failures }) })
+  return { authorized: dmarc.destinations.map(({ authorized }) => authorized) }
+})
 
 runCases('dkim.json', async ({ records }: { records: Records }) => {
   const queries = createDnsQueries(mapResolver(records), stop())
@@ -79,6 +110,7 @@ runCases('dkim.json', async ({ records }: { records: Records }) => {
     working: working.map(({ selector }) => selector),
     aliases: probe.findings.filter(({ alias }) => alias !== null).length,
     nothingBelow: probe.nothingBelow,
+    strays: probe.findings.flatMap(({ strays }) => strays).length,
     proposal: dkimProposals(DOMAIN, probe)[0]?.value ?? null,
   }
 })
@@ -103,27 +135,116 @@ runCases('tls-rpt.json', async (texts: RecordText[]) =>
 )
 
 runCases('bimi.json', async ({ domain, records }: { domain: string; records: Records }) => {
-  const { bimi } = await checkMail(records, { domain })
-  return { found: bimi.found, missing: bimi.missing.length }
+  const checked = await checkMail(records, { domain })
+  const { bimi } = checked
+  const { proposal } = adviceAbout('bimi', checked)
+  return { found: bimi.found, missing: bimi.missing.length, proposal }
 })
 
+type Aliased = { domain: string; name: string; records: Records }
+
+/** A record proposed at an alias, by the check and on the domain page. */
+runCases('aliased-records.json', async ({ domain, name, records }: Aliased, { says }: Says) => {
+  const zone = { ...MAIL, ...records }
+  const checked = await checkMail(zone, { domain })
+  const { context } = checkLine(mxLine, zone, { domain })
+  const proposalWith = (caution: string | null): Proposal => ({
+    name,
+    type: 'TXT',
+    line: 'spf',
+    severity: 'bad',
+    published: [],
+    value: 'new',
+    changes: [],
+    caution,
+  })
+  const proposals = [proposalWith(null), proposalWith('Read this.')]
+  const page = await considerAliases({ details: [], proposals }, context.queries)
+  const texts = [...page.details, ...page.proposals.map(({ caution }) => caution ?? '')]
+  const isOnPage = page.proposals.length > 0
+  const isInCheck = proposalsAt(name, checked).length > 0
+  const messages = checked.warnings.map(({ message }) => message).join(' ')
+  return {
+    isProposed: isOnPage === isInCheck ? isOnPage : { isOnPage, isInCheck },
+    ...said(texts.every((text) => text.includes(says ?? '')) ? messages : texts.join(' '), says),
+  }
+})
+
+type LineWish = { domain?: string; failures?: Record<string, DnsFailure>; isPublic?: boolean }
+
 /** One line of the domain page. */
-function checkLine(line: Line, records: Records) {
+function checkLine(line: Line, records: Records, wish: LineWish = {}) {
+  const { domain = DOMAIN, failures, isPublic = false } = wish
   const deps: DomainDeps = {
-    resolver: mapResolver(records),
+    resolver: mapResolver(records, failures),
     blocklists: { lists: [] } as unknown as DomainDeps['blocklists'],
     domainLists: { check: async () => [] },
     registrations: registeredUntil(null),
-    allowPrivate: true,
+    allowPrivate: !isPublic,
     log: createLog('silent'),
   }
-  const context = createDomainContext({ kind: 'name', name: DOMAIN, unicode: DOMAIN }, deps, stop())
+  const context = createDomainContext({ kind: 'name', name: domain, unicode: domain }, deps, stop())
   return { context, result: line.check(context) }
 }
 
 runCases('caa.json', async (records: string[], { says }: Says) => {
   const { state, summary } = await checkLine(caaLine, { 'example.com CAA': records }).result
   return { state, ...said(summary, says) }
+})
+
+type CertificateCase = {
+  records: string[]
+  certificate: { organisation: string; names: string[] }
+}
+
+runCases(
+  'caa-certificates.json',
+  async ({ records, certificate }: CertificateCase, { says }: Says) => {
+    const { organisation, names } = certificate
+    const leaf = { issuer: { O: organisation }, subjectAltNames: names }
+    const facts = { hostnameMatches: true, chain: [leaf] }
+    const { context } = checkLine(caaLine, { ...MAIL, 'example.com CAA': records })
+    const probe = async () => ({ facts }) as never
+    const { state, summary } = await caaLine.check({ ...context, probe })
+    return { state, ...said(summary, says) }
+  },
+)
+
+type LineCase = { records: Records; failures?: Record<string, DnsFailure> }
+
+runCases('mx.json', async ({ records, failures }: LineCase, { says }: Says) => {
+  const { result } = checkLine(mxLine, records, { isPublic: true, ...(failures && { failures }) })
+  const { state, isUsed = true, summary, details = [] } = await result
+  return { state, isUsed, ...said([summary, ...details].join(' '), says) }
+})
+
+const LISTS = new Map(readCatalogue().lists.map((list) => [list.zone, list]))
+
+/** An answer of a DNS blocklist of the catalogue. */
+runCases('blocklists.json', ({ zone, codes }: { zone: string; codes: string[] }) => {
+  const list = LISTS.get(zone)
+  if (!list) throw new Error(`the catalogue has no ${zone}`)
+  return { status: interpretAnswer(answered(...codes), list).status }
+})
+
+/** An answer of a blocklist of domains. */
+runCases('domain-blocklists.json', ({ zone, codes }: { zone: string; codes: string[] }) => {
+  const list = DOMAIN_LISTS.find((one) => one.zone === zone)
+  if (!list) throw new Error(`there is no ${zone}`)
+  const { status, meanings } = interpretDomainAnswer(answered(...codes), list)
+  return { status, meanings: meanings.length }
+})
+
+runCases('reverse-dns.json', async ({ records, failures }: LineCase) => {
+  const wish = { isPublic: true, ...(failures && { failures }) }
+  const { context, result } = checkLine(reverseDnsLine, records, wish)
+  const { state, ...line } = await result
+  const { proposals } = await considerAliases(line, context.queries)
+  const caution = proposals[0]?.caution?.replace(
+    'Reverse DNS is set at the provider of the address. ',
+    '',
+  )
+  return { state, caution: caution ?? null }
 })
 
 runCases('no-mail.json', async (records: Records) => {

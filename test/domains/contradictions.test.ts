@@ -47,7 +47,7 @@ const WITHOUT_TLS = { greeting: '220 mail\r\n', replies: [{ to: /^EHLO/, say: '2
 const MAIL_SERVER = {
   greeting: '220 mail\r\n',
   replies: [
-    { to: /^EHLO/, say: '250 STARTTLS\r\n' },
+    { to: /^EHLO/, say: '250-mail.example.test\r\n250 STARTTLS\r\n' },
     { to: /^STARTTLS/, say: '220 go ahead\r\n', upgrade: true as const },
   ],
 }

@@ -72,7 +72,7 @@ function talk(greeting: string): Promise<Listening> {
 }
 
 function answerTo(text: string): string | Buffer {
-  if (text.startsWith('EHLO')) return '250 STARTTLS\r\n'
+  if (text.startsWith('EHLO')) return '250-mail.example.test\r\n250 STARTTLS\r\n'
   if (text.startsWith('STARTTLS')) return '220 go ahead\r\n'
   if (text.startsWith('STLS')) return '+OK\r\n'
   if (text.includes('1466')) return Buffer.from('300c02010178070a010004000400', 'hex')
@@ -175,7 +175,7 @@ const STARTED = {
   smtp: {
     greeting: '220 mail ESMTP\r\n',
     replies: [
-      { to: /^EHLO /, say: '250 STARTTLS\r\n' },
+      { to: /^EHLO /, say: '250-mail.example.test\r\n250 STARTTLS\r\n' },
       { to: /^STARTTLS/, say: '220 go ahead\r\n', upgrade: true as const },
     ],
   },

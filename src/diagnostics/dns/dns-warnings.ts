@@ -89,7 +89,7 @@ async function exchangeWarnings(
   const names = [...new Set(mx.map(({ exchange }) => exchange))]
   if (names.includes('.')) {
     return names.length > 1
-      ? ['A null MX (“.”) must be the only MX record (RFC 7505). Remove it or the others.']
+      ? [mxProblems.isNotAlone]
       : ['The null MX record means that this domain does not receive mail (RFC 7505).']
   }
   const found = names

@@ -2,6 +2,7 @@ import { Fault } from '../../errors.ts'
 import { parseAddress, parseHost, type DomainName } from '../../net/address.ts'
 import { getSmall } from '../../net/http/get-small.ts'
 import { shorten } from '../../protocols/advice.ts'
+import { adviseOnAliases } from '../../protocols/aliased-records.ts'
 import { createDnsQueries, dnsFailureOf, type DnsQueries } from '../../protocols/dns-queries.ts'
 import { evaluateSpf } from '../../protocols/spf/evaluate-spf.ts'
 import { defineCheck } from '../check.ts'
@@ -135,7 +136,7 @@ export async function checkMailAuth(
     bimi: bimiItem(bimi, dmarc),
     truncated: omittedParts(facts),
     durationMs: Math.round(performance.now() - started),
-    warnings: mailAdvice(domain, asked, facts),
+    warnings: await adviseOnAliases(mailAdvice(domain, asked, facts), queries),
   }
 }
 

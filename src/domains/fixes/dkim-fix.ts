@@ -10,24 +10,33 @@ export function dkimProposals(domain: string, { findings }: DkimProbe): Proposal
     .flatMap((finding) => proposalFor(domain, finding, finding.key as DkimKey))
 }
 
-function proposalFor(domain: string, { selector }: SelectorFinding, key: DkimKey): Proposal[] {
+function proposalFor(
+  domain: string,
+  { selector, strays }: SelectorFinding,
+  key: DkimKey,
+): Proposal[] {
   // Errors beyond spelling need a new key.
   if (key.errors.length > 0 && key.mended === null) return []
   const isMended = key.mended !== null
   const mended = key.mended ?? key.text
   const value = key.testing ? withoutTesting(mended) : mended
-  if (value === key.text) return []
+  if (value === key.text && strays.length === 0) return []
   return [
     propose({
       name: `${selector}._domainkey.${domain}`,
       type: 'TXT',
       line: 'dkim',
-      severity: isMended ? 'bad' : 'warning',
-      published: [key.text],
+      severity: isMended || strays.length > 0 ? 'bad' : 'warning',
+      published: [key.text, ...strays],
       value,
-      changes: changesOf(key),
+      changes: [...strays.map(strayChange), ...changesOf(key)],
     }),
   ]
+}
+
+function strayChange(text: string): RecordChange {
+  const reason = 'Receivers may take it for the key (RFC 6376, 3.6.2.2).'
+  return { removed: text, added: null, reason }
 }
 
 function changesOf(key: DkimKey): RecordChange[] {

@@ -43,19 +43,38 @@ async function checkCaa(context: DomainContext): Promise<LineResult> {
       evidence: evidence.map((one) => ({ ...one, state: 'warning' })),
     }
   }
-  const issuers = found.records.filter(({ tag }) => tag.toLowerCase() === 'issue')
-  const allowed = issuers.map(({ value }) => issuerOf(value))
-  const names = allowed.filter((name) => name !== '')
-  const conflict = issuers.length > 0 ? await findConflict(context, names) : null
+  const issue = permittedBy('issue', found.records)
+  // RFC 8659, 4.3: without `issuewild`, `issue` is for wildcard certificates, too.
+  const issuewild = permittedBy('issuewild', found.records) ?? issue
+  const conflict = await findConflict(context, { issue, issuewild })
   if (conflict) return { state: 'warning', summary: conflict, evidence }
-  const summary =
-    issuers.length === 0
-      ? 'Any certificate authority may issue certificates (CAA has no issue tag).'
-      : names.length === 0
-        ? 'No certificate authority may issue certificates (CAA).'
-        : `Only ${joinItems(names)} may issue certificates (CAA).`
-  return { state: 'good', summary, evidence }
+  return { state: 'good', summary: summaryOf(issue, issuewild), evidence }
 }
+
+/** The authorities that may issue; null for all of them. */
+type Permitted = string[] | null
+
+/** @returns null without a record of this property */
+function permittedBy(property: string, records: { tag: string; value: string }[]): Permitted {
+  const own = records.filter(({ tag }) => tag.toLowerCase() === property)
+  if (own.length === 0) return null
+  const names = own.map(({ value }) => issuerOf(value)).filter((name) => name !== '')
+  return [...new Set(names)].toSorted()
+}
+
+function summaryOf(issue: Permitted, issuewild: Permitted): string {
+  const isSame = issue?.join(' ') === issuewild?.join(' ')
+  const may = (names: Permitted, what: string) => {
+    if (names === null) return `Any certificate authority may issue ${what}`
+    if (names.length === 0) return `No certificate authority may issue ${what}`
+    return `Only ${joinItems(names)} may issue ${what}`
+  }
+  if (isSame && issue === null) return `${may(issue, 'certificates')} (CAA has no issue tag).`
+  if (isSame) return `${may(issue, 'certificates')} (CAA).`
+  return `${may(issue, 'certificates of single names')}, and ${lowerFirst(may(issuewild, 'wildcard certificates'))} (CAA).`
+}
+
+const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
 
 /** RFC 8659, 4; RFC 9495; and the properties of the CA/Browser Forum and of mark certificates. */
 const KNOWN_PROPERTIES = 'issue issuewild iodef contactemail contactphone issuemail issuevmc'.split(
@@ -96,14 +115,27 @@ async function findRecords({ name, registeredDomain, queries }: DomainContext): 
 }
 
 /** The present certificate comes from an authority that could not renew it. */
-async function findConflict(context: DomainContext, allowed: string[]): Promise<string | null> {
+async function findConflict(
+  context: DomainContext,
+  { issue, issuewild }: { issue: Permitted; issuewild: Permitted },
+): Promise<string | null> {
+  if (issue === null && issuewild === null) return null
   const { addresses } = await context.addressesOf(context.name)
   if (addresses.length === 0) return null
   const probe = await context.probe(context.name, 'https')
   if (!('facts' in probe) || !probe.facts.hostnameMatches) return null
-  const organisation = probe.facts.chain[0].issuer['O'] ?? ''
+  const [{ issuer: by, subjectAltNames }] = probe.facts.chain
+  const organisation = by['O'] ?? ''
   const authority = AUTHORITIES.find(({ issuer }) => issuer.test(organisation))
-  if (!authority || authority.names.some((name) => allowed.includes(name))) return null
+  const isWildcard = (name: string) => name.startsWith('*.')
+  const needed = [
+    ...(subjectAltNames.every(isWildcard) ? [] : [issue]),
+    ...(subjectAltNames.some(isWildcard) ? [issuewild] : []),
+  ]
+  const excludes = (names: Permitted) =>
+    names && !authority?.names.some((name) => names.includes(name))
+  const allowed = needed.find(excludes)
+  if (!authority || !allowed) return null
   const permitted = allowed.length > 0 ? `only ${joinItems(allowed)}` : 'no authority'
   return `The certificate is from ${organisation}, but CAA permits ${permitted}, so its renewal will fail.`
 }

@@ -1,4 +1,5 @@
 import { classify, parseAddress } from '../../net/address.ts'
+import { dataOf } from '../../net/dns.ts'
 import { joinItems } from '../../protocols/advice.ts'
 import { mxProblems } from '../../protocols/mail/mx-problems.ts'
 import { isReachable, type DomainContext, type MailHost } from '../domain-context.ts'
@@ -20,14 +21,19 @@ async function checkMx(context: DomainContext): Promise<LineResult> {
   const findings = await Promise.all(
     hosts.map(async (host) => ({ host, ...(await evaluateHost(host, context)) })),
   )
-  const problems = findings.flatMap(({ problem }) => problem ?? [])
+  const mx = dataOf(await context.queries.query(context.name, 'MX'), 'MX')
+  const hasNullMx = mx.some(({ exchange }) => /^\.?$/.test(exchange))
+  const problems = [
+    ...(hasNullMx ? [mxProblems.isNotAlone] : []),
+    ...findings.flatMap(({ problem }) => problem ?? []),
+  ]
   const withoutMx =
     receives === 'address'
       ? [`${context.unicode} has no MX record, so mail goes to the host itself. Publish one.`]
       : []
   const state = worstOf([
     ...findings.map((finding) => finding.state),
-    ...(withoutMx.length > 0 ? (['warning'] as const) : []),
+    ...(withoutMx.length > 0 || hasNullMx ? (['warning'] as const) : []),
   ])
   const [first, ...rest] = [...problems, ...withoutMx]
   return {

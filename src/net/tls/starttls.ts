@@ -58,8 +58,9 @@ export const NOT_SERVED = 'NOT_SERVED'
 async function smtp(talk: Conversation, socket: Socket): Promise<void> {
   await smtpReply(talk, '220', 'The mail server refused the connection in its greeting.')
   talk.send(`EHLO ${addressLiteral(socket)}\r\n`)
-  const extensions = await smtpReply(talk, '250', 'The mail server rejected EHLO.', /^50/)
-  if (!extensions.some((line) => /^250[ -]STARTTLS\s*$/i.test(line))) {
+  // RFC 5321, 4.1.1.1: the first line has the name of the server, and senders read no more in it.
+  const [, ...extensions] = await smtpReply(talk, '250', 'The mail server rejected EHLO.', /^50/)
+  if (!extensions.some((line) => /^250[ -]STARTTLS(?:\s|$)/i.test(line))) {
     // Cisco firewalls overwrite the keyword, here or at the server.
     if (extensions.some((line) => /^250[ -]X{7}A\s*$/.test(line)))
       throw upstreamRejected('A firewall on the way removes STARTTLS (“XXXXXXXA”).', undefined, {

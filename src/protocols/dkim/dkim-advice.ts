@@ -1,4 +1,11 @@
-import { joinItems, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
+import {
+  joinItems,
+  shorten,
+  txtRecord,
+  type Advice,
+  type Publish,
+  type Severity,
+} from '../advice.ts'
 import { listItems } from '../tag-list.ts'
 import type { DkimKey } from './dkim-key.ts'
 import type { DkimProbe, SelectorFinding } from './probe-selectors.ts'
@@ -71,7 +78,11 @@ function mergeNotes(notes: Note[]): Advice[] {
   })
 }
 
-function keyNotes(domain: string, { selector, texts }: SelectorFinding, key: DkimKey): Note[] {
+function keyNotes(
+  domain: string,
+  { selector, texts, strays }: SelectorFinding,
+  key: DkimKey,
+): Note[] {
   const name = `${selector}._domainkey.${domain}`
   const note = (advice: Advice, ofMany: Note['ofMany']): Note => ({ selector, advice, ofMany })
   const notes: Note[] = []
@@ -81,6 +92,15 @@ function keyNotes(domain: string, { selector, texts }: SelectorFinding, key: Dki
       note(
         error(`${name} has ${texts.length} keys, ${end}`),
         (all) => `The selectors ${all} have several keys each, ${end}`,
+      ),
+    )
+  }
+  if (strays.length > 0) {
+    const end = 'and receivers may take it for the key. Remove it.'
+    notes.push(
+      note(
+        error(`${name} has the TXT record “${shorten(strays[0] ?? '')}” beside the key, ${end}`),
+        (all) => `The selectors ${all} have another TXT record beside the key, ${end}`,
       ),
     )
   }

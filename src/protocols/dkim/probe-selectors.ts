@@ -19,6 +19,8 @@ export type SelectorFinding = {
   alias: string | null
   /** All key records there: only one may be. */
   texts: string[]
+  /** Other TXT records beside a key, which receivers may take for the key (RFC 6376, 3.6.2.2). */
+  strays: string[]
   /** The same record answers for any selector. */
   fromWildcard: boolean
   tried: boolean
@@ -107,7 +109,8 @@ function findingOf(
   found: TxtLookup | undefined,
   random: TxtLookup,
 ): SelectorFinding {
-  const keys = found?.texts.map((text) => parseDkimKey(text)).filter((key) => key !== null) ?? []
+  const texts = found?.texts ?? []
+  const keys = texts.map((text) => parseDkimKey(text)).filter((key) => key !== null)
   const [key = null] = keys
   const fromWildcard = found !== undefined && isSameAnswer(found, random)
   return {
@@ -116,6 +119,7 @@ function findingOf(
     key,
     alias: fromWildcard ? null : (found?.alias ?? null),
     texts: keys.map(({ text }) => text),
+    strays: key === null ? [] : texts.filter((text) => parseDkimKey(text) === null),
     fromWildcard: key !== null && random.texts.includes(key.text),
     tried: found !== undefined,
     error: found?.error ?? null,

@@ -47,7 +47,12 @@ export function adviceOnDmarc(about: About): Advice[] {
   // Records above the one that applies have no effect.
   const walk = discovery.steps.slice(0, found < 0 ? undefined : found + 1).flatMap(stepAdvice)
   if (!discovery.record || !discovery.policyDomain) return [...walk, ...absenceAdvice(about)]
-  const propose = createPublish(`_dmarc.${discovery.policyDomain}`, discovery.record)
+  const isWithoutMail = !about.usesMail && discovery.standing === 'own'
+  const propose = createPublish(
+    `_dmarc.${discovery.policyDomain}`,
+    discovery.record,
+    isWithoutMail && discovery.effectivePolicy !== 'reject' ? STRICTEST : {},
+  )
   return [
     ...walk,
     ...aliasAdvice(discovery),
@@ -55,7 +60,7 @@ export function adviceOnDmarc(about: About): Advice[] {
     ...syntaxAdvice(discovery.record, propose),
     ...orderAdvice(discovery.record, propose),
     ...policyAdvice(discovery, discovery.record, propose, about.usesMail),
-    ...addressAdvice(discovery.policyDomain, discovery.record, propose),
+    ...addressAdvice(discovery.policyDomain, discovery.record, { propose, isWithoutMail }),
     ...about.destinations.flatMap(consentAdvice),
     ...mailboxAdvice(about.destinations),
   ]
@@ -67,10 +72,18 @@ export function adviceOnDmarc(about: About): Advice[] {
  */
 type PublishDmarc = (changes?: Record<string, string>) => Publish | undefined
 
-function createPublish(name: string, record: DmarcRecord): PublishDmarc {
+function createPublish(
+  name: string,
+  record: DmarcRecord,
+  always: Record<string, string> = {},
+): PublishDmarc {
   const isCertain = meaningOf(record).unclear.length === 0
-  return (changes) => (isCertain ? txtRecord(name, repairDmarc(record, changes)) : undefined)
+  return (changes) =>
+    isCertain ? txtRecord(name, repairDmarc(record, { ...always, ...changes })) : undefined
 }
+
+/** What each proposal has for a domain without mail, so that none takes back what another says. */
+const STRICTEST = { p: 'reject', sp: '', np: '', t: '' }
 
 const error = (message: string, publish?: Publish): Advice => ({
   about: 'dmarc',
@@ -287,7 +300,7 @@ function strengthAdvice(
   // An organization may send mail although the name that was checked does not.
   if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
     const message = `${discovery.domain} does not use mail. Publish p=reject, so that receivers reject all mail that claims to come from it.`
-    return [warning(message, propose({ p: 'reject', sp: '', np: '', t: '' }))]
+    return [warning(message, propose(STRICTEST))]
   }
   // What is weaker than p has advice of its own.
   if (policy !== 'none' || record.p !== 'none') return []
@@ -337,7 +350,11 @@ function testAdvice(record: DmarcRecord, propose: PublishDmarc): Advice[] {
   return [info(message, propose({ t: '' }))]
 }
 
-function addressAdvice(policyDomain: string, record: DmarcRecord, propose: PublishDmarc): Advice[] {
+function addressAdvice(
+  policyDomain: string,
+  record: DmarcRecord,
+  { propose, isWithoutMail }: { propose: PublishDmarc; isWithoutMail: boolean },
+): Advice[] {
   const publish = propose()
   const uris = [...record.rua, ...record.ruf]
   const broken = uris.filter(({ host }) => host === null).map(({ uri }) => `“${uri}”`)
@@ -368,7 +385,8 @@ function addressAdvice(policyDomain: string, record: DmarcRecord, propose: Publi
     const rua = `mailto:dmarc-reports@${policyDomain}`
     const message =
       'The record has no rua address, so you get no aggregate reports about mail sent in the name of the domain.'
-    advice.push(warning(message, propose({ rua })))
+    // A domain without mail has no mailbox for them either.
+    advice.push(warning(message, isWithoutMail ? undefined : propose({ rua })))
   }
   if (record.ruf.length === 0 && valueOf(record.tags, 'fo') !== undefined) {
     advice.push(info('fo has no effect without ruf, the address for failure reports.', publish))

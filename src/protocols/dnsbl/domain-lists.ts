@@ -79,6 +79,11 @@ export function createDomainLists(
     return test.detail ?? 'Does not return its test entry, so “not listed” is not reliable.'
   }
 
+  async function listsEverything(list: DomainList, signal: AbortSignal): Promise<boolean> {
+    const control = await ask(UNLISTED_DOMAIN, list, signal)
+    return interpretDomainAnswer(control, list).status === 'listed'
+  }
+
   async function checkOne(
     domain: string,
     list: DomainList,
@@ -89,6 +94,8 @@ export function createDomainLists(
       findObstacle(list, signal),
     ])
     const found = interpretDomainAnswer(answer, list)
+    if (found.status === 'listed' && (await listsEverything(list, signal)))
+      return { list, domain, ...unknown(found.codes, 'Lists every domain.') }
     if (found.status === 'unknown') provenUntil.delete(list.zone)
     const result =
       obstacle !== null && found.status === 'clean' ? unknown(found.codes, obstacle) : found
@@ -104,6 +111,9 @@ export function createDomainLists(
       ),
   }
 }
+
+/** RFC 5782, 5: no list may have this name. One that does was given up, or is a wildcard. */
+const UNLISTED_DOMAIN = 'invalid'
 
 /** The absolute name to ask. With a key it must not be shown. */
 export function domainQueryName(domain: string, list: DomainList, key?: string): string {
@@ -125,12 +135,9 @@ export function interpretDomainAnswer(answer: DnsAnswer, list: DomainList): Inte
     return answer.cnames.length > 0
       ? unknown([], 'Answered with an alias that has no target.')
       : { status: 'clean', codes, meanings: [], detail: null }
-  const refusal = codes.find(
-    (code) => Object.hasOwn(list.refusalCodes, code) || code.startsWith('127.255.255.'),
-  )
-  if (refusal !== undefined) {
-    const why = list.refusalCodes[refusal] ?? 'no reason documented'
-    return unknown(codes, `Refuses to answer this resolver: ${why} (${refusal}).`)
+  for (const code of codes) {
+    const why = refusalOf(code, list)
+    if (why !== null) return unknown(codes, `Refuses to answer this resolver: ${why} (${code}).`)
   }
   const meanings = codes.flatMap((code) => meaningsOf(code, list))
   if (meanings.length > 0) return { status: 'listed', codes, meanings, detail: null }
@@ -140,10 +147,24 @@ export function interpretDomainAnswer(answer: DnsAnswer, list: DomainList): Inte
   )
 }
 
+/**
+ * Why the list rejects the query; null when it answers. In a bitmask, a refusal is a bit, too: URIBL
+ * sets all of them for a resolver that it blocks.
+ */
+function refusalOf(code: string, { refusalCodes, bitmask }: DomainList): string | null {
+  const isSame = (refusal: string) =>
+    code === refusal || (bitmask && isInBitmask(code) && (octetOf(code) & octetOf(refusal)) !== 0)
+  const [, why] = Object.entries(refusalCodes).find(([refusal]) => isSame(refusal)) ?? []
+  return why ?? (code.startsWith('127.255.255.') ? 'no reason documented' : null)
+}
+
+const isInBitmask = (code: string) => code.startsWith('127.0.0.')
+const octetOf = (code: string) => Number(code.split('.')[3])
+
 function meaningsOf(code: string, { codes = {}, bitmask }: DomainList): string[] {
   if (!bitmask) return Object.hasOwn(codes, code) ? [codes[code] as string] : []
-  if (!code.startsWith('127.0.0.')) return []
-  const octet = Number(code.split('.')[3])
+  if (!isInBitmask(code)) return []
+  const octet = octetOf(code)
   return Object.entries(bitmask).flatMap(([bit, meaning]) => (octet & Number(bit) ? [meaning] : []))
 }
 

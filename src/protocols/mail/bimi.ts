@@ -74,7 +74,12 @@ export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscove
   if (!record) return []
   if (records.length > 1) {
     const message = `${name} has ${records.length} BIMI records. With more than one, receivers show no logo. Keep one.`
-    return [{ about: 'bimi', severity: 'error', message, publish: txtRecord(name, record.text) }]
+    // The order of the answer is no choice between two logos, or between a logo and none.
+    const isOneMeaning = records.every(
+      ({ logo, certificate }) => logo === record.logo && certificate === record.certificate,
+    )
+    const publish = isOneMeaning ? txtRecord(name, record.text) : undefined
+    return [{ about: 'bimi', severity: 'error', message, ...(publish && { publish }) }]
   }
   if (record.declined) return []
   const missing = missingForBimi(record, dmarc)

@@ -69,6 +69,8 @@ function repairTlsRpt(domain: string, texts: string[]): string | null {
   const uris = [...new Set(lists.flatMap((list) => list.uris))].map((uri) =>
     uri.replaceAll('!', '%21'),
   )
+  // Nobody but its owner knows whether a server at an address with `http:` also has HTTPS.
+  if (!uris.every(isReportUri)) return null
   return `v=TLSRPTv1; rua=${uris.join(',') || `mailto:tls-reports@${domain}`}`
 }
 

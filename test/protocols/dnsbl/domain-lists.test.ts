@@ -69,6 +69,25 @@ describe('the domain blocklists', () => {
     expect(found[0]?.detail).toMatch(/test entry/)
   })
 
+  it('are unknown, never listed, when they list every domain', async () => {
+    const wildcard = await startRbldnsd({
+      'dbl.spamhaus.org': { behaviour: 'wildcard' },
+      'multi.surbl.org': { behaviour: 'silent' },
+      'multi.uribl.com': {
+        domains: Object.fromEntries(
+          ['com', 'example', 'invalid'].map((name) => [name, '127.0.0.2']),
+        ),
+      },
+    })
+    const found = await check('good.example', 'good.example', wildcard)
+    await wildcard.stop()
+    expect(statuses(found)).toMatchObject({
+      'dbl.spamhaus.org': 'unknown',
+      'multi.uribl.com': 'unknown',
+    })
+    expect(found[2]?.detail).toBe('Lists every domain.')
+  })
+
   it('are unknown, never clean, when they refuse or do not answer', async () => {
     const refusing = await startRbldnsd({
       'dbl.spamhaus.org': { domains: { example: '127.255.255.254', com: '127.255.255.254' } },

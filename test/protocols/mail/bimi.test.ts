@@ -67,8 +67,10 @@ describe('missing parts of BIMI', () => {
     ])
   })
   it('is a single record where there are several', async () => {
-    const advice = advise(await dmarc('v=DMARC1; p=reject'), WHOLE, 'v=BIMI1; l=; a=')
-    expect(advice).toEqual([
+    const reject = await dmarc('v=DMARC1; p=reject')
+    // Which of two records is meant is not certain.
+    expect(advise(reject, WHOLE, 'v=BIMI1; l=; a=')[0]?.publish).toBeUndefined()
+    expect(advise(reject, WHOLE, WHOLE.replaceAll('; ', ';'))).toEqual([
       {
         about: 'bimi',
         severity: 'error',
