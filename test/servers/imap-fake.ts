@@ -168,9 +168,9 @@ function replyTo(socket: Socket, tag: string, edit: (bytes: Buffer) => Buffer): 
   return {
     say: (...said) => said.forEach(line),
     raw: (bytes) => raw(Buffer.from(bytes)),
-    ok: (text = 'done') => void line(`${tag} OK ${text}`),
-    no: (text) => void line(`${tag} NO ${text}`),
-    bad: (text) => void line(`${tag} BAD ${text}`),
+    ok: (text = 'done') => line(`${tag} OK ${text}`),
+    no: (text) => line(`${tag} NO ${text}`),
+    bad: (text) => line(`${tag} BAD ${text}`),
     hangUp: () => socket.destroySoon(),
   }
 }

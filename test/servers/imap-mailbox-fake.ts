@@ -100,8 +100,8 @@ export async function startImapMailboxFake({
     )
     const isEarly = fault && (before.get(fault) ?? 0) > 0
     if (fault) {
-      const counts = isEarly ? before : left
-      counts.set(fault, (counts.get(fault) ?? 0) - 1)
+      const remaining = isEarly ? before : left
+      remaining.set(fault, (remaining.get(fault) ?? 0) - 1)
     }
     return isEarly ? undefined : fault?.answer
   }
