@@ -54,8 +54,13 @@ export async function listAccount(connection: Connection, deps: AccountDeps, ask
     unseen: folder.unseen ?? 0,
     delimiter: folder.delimiter ?? '',
   }))
-  if (folders.length === 0)
-    throw new Fault('upstream_rejected', `No folders found in the account on ${reached.host}.`)
+  if (folders.length === 0) {
+    const words = listing.refusal ? ` ${listing.refusal.message}` : ''
+    throw new Fault(
+      'upstream_rejected',
+      `No folders found in the account on ${reached.host}.${words}`,
+    )
+  }
   const totalMessages = folders.reduce((sum, { messages }) => sum + messages, 0)
   const server = { host: reached.host, user: reached.user }
   return { folders, totalFolders: folders.length, totalMessages, server, usedFallback, statusOnly }

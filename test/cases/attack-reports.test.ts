@@ -1,4 +1,5 @@
 import { fleetDecision, filterOf, isWanted } from '../../src/fleet/crowdsec/decisions.ts'
+import { reportOfAlert, type Alert } from '../../src/exchange/crowdsec/crowdsec-alerts.ts'
 import { serviceOfScenario } from '../../src/exchange/crowdsec/scenarios.ts'
 import { readBulk } from '../../src/abuse/intake/bulk.ts'
 import { parseReportTime } from '../../src/abuse/intake/report-time.ts'
@@ -13,6 +14,7 @@ type Input = {
   emails?: [parameters: object, email: string][]
   bulk?: string
   decisions?: Record<string, string>
+  alert?: Alert
 }
 
 const NOW = Date.parse('2026-11-28T12:00:00Z')
@@ -28,11 +30,18 @@ runCases('attack-reports.json', (input: Input) => {
   if (input.address !== undefined) return { ip: subjectOf(input.address) }
   if (input.bulk !== undefined) return { rows: readBulk(input.bulk, NOW) }
   if (input.decisions !== undefined) return { isWanted: isWanted(BAN, filterOf(input.decisions)) }
+  if (input.alert !== undefined) return alertFacts(input.alert)
   return { email: contactOf(input.emails ?? []) }
 })
 
 const secondsOf = (time: number | null) =>
   time === null ? null : new Date(Math.floor(time / 1000) * 1000).toISOString()
+
+function alertFacts(alert: Alert): object {
+  const outcome = reportOfAlert(alert, NOW)
+  if ('skipped' in outcome) return { ip: null }
+  return { ip: outcome.report.subject.ip, count: outcome.report.count }
+}
 
 function subjectOf(text: string): string | null {
   try {

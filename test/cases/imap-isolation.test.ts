@@ -11,6 +11,8 @@ const fakeOf = ({ reserved, ...account }: Account): FakeMailboxOptions => ({
   ...(reserved !== undefined && { reserved: new RegExp(reserved) }),
 })
 
-runCases('imap-isolation.json', async ({ source, destination = {}, options = {} }: Input) =>
-  migrateFake(fakeOf(source), fakeOf(destination), options),
-)
+const run = async ({ source, destination = {}, options = {} }: Input) =>
+  migrateFake(fakeOf(source), fakeOf(destination), options)
+
+runCases('imap-isolation.json', run)
+runCases('imap-servers.json', run)

@@ -19,6 +19,7 @@ import { perlPattern, perlSubstitution } from '../../src/cli/imapsync/perl-patte
 import { accountOn, contents, fill, inside, mail, read, type Letter } from '../migration/mailbox.ts'
 import { listFolders } from '../../src/net/imap/folders/list-folders.ts'
 import { startDovecot } from '../servers/dovecot.ts'
+import { startImapMailboxFake, type Fault } from '../servers/imap-mailbox-fake.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { freePort } from '../free-port.ts'
 import { PROGRAM, runInProcess, SURROUNDINGS } from './command.ts'
@@ -111,6 +112,22 @@ describe('portreeve imapsync', () => {
   const reading = async (user: string) => ({
     here: await read(accountOn(from.port, user, { tlsVerify: false })),
     there: await read(accountOn(to.port, user)),
+  })
+
+  it('says that folders may be missing where the source refuses to list them', async () => {
+    const user = await newUser({})
+    const faults = ['LIST', 'LSUB'].map((text): Fault => ({ at: 'command', text, answer: 'NO No' }))
+    const refusing = await startImapMailboxFake({ folders: { INBOX: 2, Later: 3 }, faults })
+    try {
+      const words = [...sides(user), '--nossl1', '--nossl2']
+      words[words.indexOf('--port1') + 1] = String(refusing.port)
+      const all = await run(words)
+      expect([all.exit?.[0], all.out]).toEqual(['111', expect.stringContaining('refuses to list')])
+      const named = await run([...words, '--folder', 'INBOX'])
+      expect(named.exit?.[0]).toBe('0')
+    } finally {
+      await refusing.close()
+    }
   })
 
   it('takes mailcow’s call and prints what its runner reads', { timeout: 60_000 }, async () => {

@@ -141,6 +141,16 @@ describe('a proof', () => {
     })
   })
 
+  it('is not made of all folders where the source refuses to list them', async () => {
+    const faults = ['LIST', 'LSUB'].map((text): Fault => ({ at: 'command', text, answer: 'NO No' }))
+    const [source, destination] = await Promise.all([
+      startImapMailboxFake({ folders: { INBOX: 2, Later: 3 }, faults }),
+      startImapMailboxFake({ folders: { INBOX: 2 } }),
+    ])
+    started.push(source, destination)
+    await expect(prove(source, destination)).rejects.toThrow('refuses to list its folders')
+  })
+
   it('does not count what arrives while it is made', async () => {
     const [source, destination] = await copied(4)
     for (let at = 4; at <= 16; at += 2) {

@@ -22,6 +22,7 @@ export type Facts = {
   /** Bodies by folder of the destination. */
   bodies: Record<string, string[]>
   flags: string[]
+  dates: string[]
   notes: string[]
   /** Whether the report showed the account as throttled. */
   wasThrottled: boolean
@@ -57,6 +58,7 @@ export async function migrateFake(
         ]),
       ),
       flags: [...new Set(filled.flatMap(([, messages]) => messages.map(({ flags }) => flags)))],
+      dates: [...new Set(filled.flatMap(([, messages]) => messages.map(({ date }) => date)))],
       notes: run.notes.map(({ folder, message }) => `${folder}: ${message}`),
       wasThrottled: run.seen.some(({ throttledUntil }) => throttledUntil !== null),
     }

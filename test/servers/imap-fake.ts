@@ -31,10 +31,24 @@ export type Script = (
   reply: Reply,
 ) => boolean | void | Promise<boolean | void>
 
+/** Bytes that a server says differently from what the fake says, in the answers to some commands. */
+export type Edit = {
+  /** A pattern of the name and arguments of these commands. */
+  at: string
+  /** A pattern in each line of the answer, or in each row of several lines; all are replaced. */
+  find: string
+  put: string
+  /** How many commands it concerns; all without it. */
+  times?: number
+}
+
 export type FakeOptions = {
   greeting?: string
   capability?: string
   script?: Script
+  edits?: Edit[]
+  /** What is said when a literal may follow. */
+  continuation?: string
   /**
    * Decides at the first sight of a literal: the line that refuses it (without tag), or undefined
    * to take it.
@@ -56,7 +70,10 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
     greeting = '* OK ready',
     capability = 'IMAP4rev1 LITERAL+ UIDPLUS',
     script = () => false,
+    edits = [],
+    continuation = '+ go on',
   } = options
+  const editsLeft = edits.map((edit) => ({ ...edit, left: edit.times ?? Infinity }))
   const sockets = new Set<Socket>()
   const lines: string[] = []
   const commands: FakeCommand[] = []
@@ -74,9 +91,22 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
       if (!read) continue
       const command = { connection, ...read }
       commands.push(command)
-      const reply = replyTo(socket, command.tag)
+      const reply = replyTo(socket, command.tag, editorOf(command))
       if ((await script(command, reply)) !== true) answer(command, reply, capability)
     }
+  }
+
+  function editorOf({ name, args }: FakeCommand): (bytes: Buffer) => Buffer {
+    const applied = editsLeft.filter(
+      ({ at, left }) => left > 0 && new RegExp(at).test(`${name} ${args}`),
+    )
+    for (const edit of applied) edit.left -= 1
+    const change = (text: string, { find, put }: Edit) =>
+      text.replaceAll(new RegExp(find, 'g'), put)
+    return (bytes) =>
+      applied.length === 0
+        ? bytes
+        : Buffer.from(applied.reduce(change, bytes.toString('latin1')), 'latin1')
   }
 
   /** Null for a command that was refused at one of its literals. */
@@ -99,8 +129,12 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
         socket.write(`${tag} ${refusal}\r\n`)
         return null
       }
-      if (match[2] === '') socket.write('+ go on\r\n')
+      if (match[2] === '') socket.write(`${continuation}\r\n`)
       literals.push(await input.bytes(Number(match[1])))
+    }
+    if (/^\S+ AUTHENTICATE \S+$/i.test(text)) {
+      socket.write(`${continuation}\r\n`)
+      literals.push(Buffer.from(await input.line()))
     }
     const [, tag = '', name = '', args = ''] = /^(\S+) ((?:UID )?\S+) ?(.*)$/i.exec(text) ?? []
     return { tag, name: name.toUpperCase(), args, literals }
@@ -127,15 +161,16 @@ function answer({ name }: FakeCommand, reply: Reply, capability: string): void {
   else reply.ok()
 }
 
-function replyTo(socket: Socket, tag: string): Reply {
+function replyTo(socket: Socket, tag: string, edit: (bytes: Buffer) => Buffer): Reply {
+  const raw = (bytes: Buffer) => void socket.write(edit(bytes))
   const line = (text: string | Buffer) =>
-    socket.write(Buffer.concat([Buffer.from(text), Buffer.from('\r\n')]))
+    raw(Buffer.concat([Buffer.from(text), Buffer.from('\r\n')]))
   return {
     say: (...said) => said.forEach(line),
-    raw: (bytes) => void socket.write(bytes),
-    ok: (text = 'done') => void line(`${tag} OK ${text}`),
-    no: (text) => void line(`${tag} NO ${text}`),
-    bad: (text) => void line(`${tag} BAD ${text}`),
+    raw: (bytes) => raw(Buffer.from(bytes)),
+    ok: (text = 'done') => line(`${tag} OK ${text}`),
+    no: (text) => line(`${tag} NO ${text}`),
+    bad: (text) => line(`${tag} BAD ${text}`),
     hangUp: () => socket.destroySoon(),
   }
 }

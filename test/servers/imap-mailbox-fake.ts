@@ -1,4 +1,10 @@
-import { startImapFake, type FakeCommand, type ImapFake, type Reply } from './imap-fake.ts'
+import {
+  startImapFake,
+  type Edit,
+  type FakeCommand,
+  type ImapFake,
+  type Reply,
+} from './imap-fake.ts'
 
 /** A message that the fake has: its source, and what FETCH tells about it. */
 type FakeMessage = { uid: number; body: Buffer; flags: string; date: string }
@@ -19,6 +25,8 @@ export type Fault = {
   answer: string
   /** How often it happens; for ever without it. */
   times?: number
+  /** How often it does not happen before. */
+  after?: number
 }
 
 export type FakeMailboxOptions = {
@@ -29,6 +37,11 @@ export type FakeMailboxOptions = {
   /** Attributes in LIST, by folder. */
   attributes?: Record<string, string>
   faults?: Fault[]
+  edits?: Edit[]
+  greeting?: string
+  continuation?: string
+  /** Whether a connection must send ID before it opens a folder, as at 163.com. */
+  needsId?: boolean
   capability?: string
   ignoresCase?: boolean
   /** Names that CREATE refuses. */
@@ -50,6 +63,10 @@ export async function startImapMailboxFake({
   flags = '\\Seen',
   attributes = {},
   faults = [],
+  edits = [],
+  greeting = '* OK ready',
+  continuation = '+ go on',
+  needsId = false,
   capability = 'IMAP4rev1 LITERAL+ UIDPLUS',
   ignoresCase = false,
   reserved,
@@ -66,9 +83,11 @@ export async function startImapMailboxFake({
         return { uid: index + 1, body: body(name, index + 1), flags, date }
       }),
     )
+  const before = new Map(faults.map((fault) => [fault, fault.after ?? 0]))
   const left = new Map(faults.map((fault) => [fault, fault.times ?? Infinity]))
   const opened = new Map<number, FakeMessage[]>()
   const openedNames = new Map<number, string>()
+  const identified = new Set<number>()
 
   function faultAt(at: Fault['at'], folder: string, message?: FakeMessage): string | undefined {
     const fault = faults.find(
@@ -79,8 +98,12 @@ export async function startImapMailboxFake({
         (each.uid ?? message?.uid) === message?.uid &&
         (each.text === undefined || message?.body.includes(each.text)),
     )
-    if (fault) left.set(fault, (left.get(fault) ?? 0) - 1)
-    return fault?.answer
+    const isEarly = fault && (before.get(fault) ?? 0) > 0
+    if (fault) {
+      const remaining = isEarly ? before : left
+      remaining.set(fault, (remaining.get(fault) ?? 0) - 1)
+    }
+    return isEarly ? undefined : fault?.answer
   }
 
   function find(name: string): string | undefined {
@@ -153,6 +176,10 @@ export async function startImapMailboxFake({
   function open(command: FakeCommand, asked: string, reply: Reply): boolean {
     const name = find(asked)
     opened.delete(command.connection)
+    if (needsId && !identified.has(command.connection)) {
+      reply.no(`${command.name} Unsafe Login. Please contact kefu@188.com for help`)
+      return true
+    }
     if (fail(faultAt('open', asked), reply)) return true
     const messages = name === undefined ? undefined : folders.get(name)
     if (name === undefined || !messages) return (reply.no('[NONEXISTENT] Unknown Mailbox'), true)
@@ -211,6 +238,7 @@ export async function startImapMailboxFake({
     const text = { body: Buffer.from(`${name} ${args}`) } as FakeMessage
     const fault = faultAt('command', '', text)
     if (fail(fault, reply)) return true
+    if (name === 'ID') identified.add(command.connection)
     if (fault) return (reply.raw(`${fault}\r\n`), reply.ok(), true)
     const asked = /"([^"]*)"/.exec(args)?.[1] ?? String(literals[0]?.toString('latin1'))
     const work: Record<string, () => boolean> = {
@@ -229,7 +257,8 @@ export async function startImapMailboxFake({
     return true
   }
 
-  return { ...(await startImapFake({ capability, script })), folders }
+  const fake = await startImapFake({ greeting, capability, script, edits, continuation })
+  return { ...fake, folders }
 }
 
 /** Says names of responses in lower case: up to their first list or string. */

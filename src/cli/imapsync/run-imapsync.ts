@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { isDeletionConfirmed } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import type { Deletions } from '../../migration/deletion/plan-deletions.ts'
+import { PARTIAL_LIST } from '../../migration/engine/migrate.ts'
 import { sizesOf } from '../../migration/engine/plan/sizes.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { createSessions } from '../../net/imap/connection/sessions.ts'
@@ -105,8 +106,10 @@ async function run(args: Arguments, output: Output, failures: string[]): Promise
   const stop = stopOnSignal()
   output.print(`Portreeve ${VERSION}, with the command line of imapsync. PID is ${process.pid}`)
   const sides = [await accountOf(args, 1), await accountOf(args, 2)] as const
-  const folders = await survey(sides, args, choose, output, stop.signal)
-  if (folders === null) return 'ok'
+  const surveyed = await survey(sides, args, choose, output, stop.signal)
+  if (surveyed === null) return 'ok'
+  const { folders, isPartial } = surveyed
+  if (isPartial) failures.push(`${PARTIAL_LIST.code} ${PARTIAL_LIST.message}`)
   const summary: Summary = {
     began: new Date(),
     ended: new Date(),
@@ -186,14 +189,17 @@ function stopOnSignal(): Stopping {
   return { signal: controller.signal, stop: (reason) => controller.abort(reason) }
 }
 
-/** Signs in at both sides and lists the folders; null when that was all. */
+/**
+ * Signs in at both sides and lists the folders; null when that was all.
+ * @returns whether all are wanted, and the source may have others
+ */
 async function survey(
   [source, destination]: Sides,
   args: Arguments,
   choose: (folders: readonly Folder[]) => Folder[],
   output: Output,
   signal: AbortSignal,
-): Promise<Folder[] | null> {
+): Promise<{ folders: Folder[]; isPartial: boolean } | null> {
   const sessions = createSessions(() => openSide(source, 1, signal))
   await sessions.open()
   try {
@@ -206,8 +212,14 @@ async function survey(
     )
     await to.wire.logout()
     if (args.switchOf('justlogin')) return null
-    const chosen = choose((await listReadableFolders(sessions.open)).folders)
-    if (!args.switchOf('justfoldersizes')) return chosen
+    const listing = await listReadableFolders(sessions.open)
+    const chosen = choose(listing.folders)
+    const areNamed = ['folder', 'folderrec', 'include'].some(
+      (name) => args.valuesOf(name).length > 0,
+    )
+    const isPartial = listing.isPartial && !areNamed
+    if (isPartial) output.print(`Host1: ${PARTIAL_LIST.message}`)
+    if (!args.switchOf('justfoldersizes')) return { folders: chosen, isPartial }
     const sizes = await sizesOf(sessions.open, chosen)
     for (const { path, messages } of chosen)
       output.print(

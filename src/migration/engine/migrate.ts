@@ -119,7 +119,9 @@ async function copyMailbox(
     const ended = sync && (await finishSync(pool.first, sync, groups.flat(), migration, options))
     const unaccounted = options.dryRun ? [] : findUnaccounted(groups.flat())
     for (const { folder } of unaccounted) await journal.report(unaccountedFailure(folder.path))
-    return outcomeOf(plan, reporter.finish(unaccounted.length), notes, ended, null)
+    if (plan.isPartial) await journal.report(PARTIAL_LIST)
+    const failures = unaccounted.length + Number(plan.isPartial)
+    return outcomeOf(plan, reporter.finish(failures), notes, ended, null)
   } catch (error) {
     deps.signal.throwIfAborted()
     if (!isOfServers(error)) throw error
@@ -135,6 +137,18 @@ async function copyMailbox(
     const ended = sync && { changes: sync.changes, seen: null, held: [], isNewlyHeld: false }
     return outcomeOf(plan, reporter.finish(1), notes, ended, stopped)
   }
+}
+
+/** Folders that nobody has named cannot be accounted for. */
+export const PARTIAL_LIST: CopyFailure = {
+  folder: '',
+  uid: null,
+  messageId: null,
+  size: null,
+  code: 'not_listed',
+  message:
+    'The source refuses to list its folders. Those that were found are copied. Name the others to copy them, too.',
+  attempts: 1,
 }
 
 const HOLDS_NO_MESSAGES = 'It was not copied: it holds no messages. The folders below it were.'

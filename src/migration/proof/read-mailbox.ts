@@ -10,7 +10,7 @@ import { isAllMail } from '../engine/folder/all-mail.ts'
 import { recount, uidsBelow } from '../engine/folder/list-messages.ts'
 import type { SavedFolder } from '../engine/journal/journal.ts'
 import { chooseFolders } from '../engine/plan/plan.ts'
-import { Reopen } from '../engine/stop.ts'
+import { Reopen, Stop } from '../engine/stop.ts'
 import { WAIT_TIMES, type WaitTimes } from '../limits.ts'
 import type { Logger } from '../../log.ts'
 import type { ProofLevel } from './proof-document.ts'
@@ -94,6 +94,11 @@ export async function readMailbox<T>(
         listReadableFolders(() => pair.destination()),
       ]),
     )
+    if (deps.folders === 'all' && here.isPartial)
+      throw new Stop(
+        'not_listed',
+        'The source refuses to list its folders: whether all are copied cannot be proven.',
+      )
     const chosen = chooseFolders(here, deps.folders).filter(({ isSelectable }) => isSelectable)
     const paths = new Set(chosen.map(({ path }) => path))
     const leftOut = here.folders

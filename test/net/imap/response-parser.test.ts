@@ -12,8 +12,10 @@ function read(pieces: Buffer[]): Response[] {
   let literal: Buffer[] = []
   const reader = createResponseParser({
     segment(text, size) {
+      if (text === '' && assembler.skipsEmptyLine()) return true
       assembler.segment(text)
       if (size === null) responses.push(assembler.finish())
+      return size !== null
     },
     chunk: (bytes) => literal.push(Buffer.from(bytes)),
     literalEnd() {

@@ -172,6 +172,55 @@ describe('signing in', () => {
     await wire.logout()
   })
 
+  it.each([
+    ['AUTHENTICATE', 'BAD Unknown command', 'alice', 'LOGIN'],
+    ['AUTHENTICATE', 'NO AUTHENTICATE mechanism not supported, mate', 'alice', 'LOGIN'],
+    ['LOGIN', 'BAD Unknown command', 'DOM\\alice', 'AUTHENTICATE'],
+  ])(
+    'signs in the other way where a server answers %s with %s (neomutt#348, thunderbird-android#9406)',
+    async (unknown, words, user, other) => {
+      const fake = await startImapFake({
+        capability: 'IMAP4rev1 AUTH=PLAIN',
+        script({ name, tag }, reply) {
+          if (name === unknown) reply.say(`${tag} ${words}`)
+          return name === unknown
+        },
+      })
+      onTestFinished(() => fake.close())
+      const target = { host: 'localhost', servername: 'localhost', addresses: ['127.0.0.1'] }
+      for (let times = 0; times < 2; times++) {
+        const { wire } = await signInTo(fake.port, { user, target })
+        await wire.logout()
+      }
+      const names = fake.commands
+        .map(({ name }) => name)
+        .filter((name) => /^(?:LOGIN|AUTH)/.test(name))
+      expect(names).toEqual([unknown, other, other])
+    },
+  )
+
+  it('sends a rejected password once', async () => {
+    const fake = await startImapFake({
+      capability: 'IMAP4rev1 AUTH=PLAIN',
+      script({ name }, reply) {
+        if (name === 'AUTHENTICATE') reply.no('no')
+        return name === 'AUTHENTICATE'
+      },
+    })
+    onTestFinished(() => fake.close())
+    expect(kindOf(await faultOf(fake.port))).toBe('sign_in')
+    expect(fake.commands.filter(({ name }) => /^(?:LOGIN|AUTH)/.test(name))).toHaveLength(1)
+  })
+
+  it('sends a password beyond ASCII in a literal (the-djmaze/snappymail#382)', async () => {
+    const fake = await startImapFake()
+    onTestFinished(() => fake.close())
+    const { wire } = await signInTo(fake.port, { password: 'gehéim"\\ x' })
+    await wire.logout()
+    const sent = fake.commands.find(({ name }) => name === 'LOGIN')
+    expect([sent?.args, sent?.literals.map(String)]).toEqual(['"alice" {11+}', ['gehéim"\\ x']])
+  })
+
   it('rejects line breaks and NUL in credentials (case 49)', async () => {
     for (const over of [{ user: 'a\r\nx LOGOUT' }, { password: 'a\0' }, { accessToken: 'a\n' }]) {
       const fault = await faultOf(1, over)

@@ -6,6 +6,7 @@ import { createMailboxView, type MailboxView } from '../../../net/imap/folders/m
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
 import { ImapLost, isTemporary } from '../../../net/imap/connection/refusals.ts'
 import type { Session } from '../../../net/imap/connection/imap-session.ts'
+import { isWithoutMailbox } from '../../../net/imap/connection/sign-in-fault.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { signInFresh, type MigrationAccount } from './fresh-sign-in.ts'
 import type { RateLimitGate } from './rate-limit-gate.ts'
@@ -115,6 +116,7 @@ function createReconnectingSession(
   let connecting: Promise<Session> | undefined
 
   let failures = 0
+  let rejections = 0
   const wires = new WeakSet<object>()
 
   async function connect(): Promise<Session> {
@@ -133,6 +135,7 @@ function createReconnectingSession(
       try {
         current = side.openSession?.() ?? (await signInFresh(side, signal))
         failures = -Infinity
+        rejections = 0
         wires.add(current.wire)
         return current
       } catch (error) {
@@ -145,13 +148,22 @@ function createReconnectingSession(
     }
   }
 
-  /** Throws errors that further attempts would not change, or that could lock the account. */
+  /**
+   * Throws errors that further attempts would not change, or that could lock the account. Servers at
+   * a limit reject passwords that they accepted before (Exchange “authenticated but not connected”).
+   */
   function judge(error: unknown): void {
     const refusal = refusalOf(error)
-    if (refusal?.kind === 'too_many_connections' && deps.isOptional())
-      throw new ConnectionLimitReached()
+    if (refusal?.kind === 'too_many_connections' || refusal?.kind === 'sign_in')
+      if (deps.isOptional()) throw new ConnectionLimitReached()
     if (refusal && isTemporary(refusal)) return deps.gate.close(refusal)
-    if (refusal?.kind === 'sign_in') throw new Stop('sign_in', messageOf(error), error)
+    if (refusal?.kind === 'sign_in') {
+      rejections += 1
+      const { maxIdleRounds, maxFirstAttempts } = ENGINE_LIMITS
+      const most = isWithoutMailbox(refusal) ? maxIdleRounds : maxFirstAttempts
+      if (failures === -Infinity && rejections < most) return
+      throw new Stop('sign_in', messageOf(error), error)
+    }
     failures += 1
     const isAway =
       error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)

@@ -15,7 +15,12 @@ import { freeBuffer } from '../../../net/free-buffer.ts'
 import { withDigest } from './body-digest.ts'
 
 /** The change with which a rejected message is sent again. */
-export type RetryStrategy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
+export type RetryStrategy =
+  | 'as-is'
+  | 'other-date'
+  | 'without-deleted'
+  | 'without-keywords'
+  | 'line-ends'
 
 /**
  * The origin of a message’s date. `unreadable`: the source has no valid one, so the header’s was
@@ -162,8 +167,7 @@ function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Loaded {
   const summed = deps.recordsDigests ? withDigest(body) : null
   const whole = summed?.body ?? body
   const strategy = deps.strategyOf(row.uid)
-  const isStripped = strategy === 'without-keywords' || strategy === 'line-ends'
-  const flags = isStripped ? row.flags.filter((flag) => !isUserFlag(flag)) : row.flags
+  const flags = flagsFor(strategy, row.flags)
   const altered = strategy === 'line-ends' && Buffer.isBuffer(whole) ? withCrlf(whole) : whole
   const { date, datedBy } = dateOf(row, altered, strategy)
   const outgoing = {
@@ -175,14 +179,29 @@ function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Loaded {
   return { row, outgoing, digest: summed?.digest ?? null, strategy, datedBy, announced }
 }
 
+function flagsFor(strategy: RetryStrategy, flags: readonly string[]): readonly string[] {
+  if (strategy === 'without-deleted') return flags.filter((flag) => !isDeleted(flag))
+  const isStripped = strategy === 'without-keywords' || strategy === 'line-ends'
+  return isStripped ? flags.filter((flag) => !isUserFlag(flag)) : flags
+}
+
+/** Yahoo: “NO [CANNOT] APPEND Contains Deleted flag”. */
+function isDeleted(flag: string): boolean {
+  return flag.toLowerCase() === '\\deleted'
+}
+
 function nextStrategy(
   strategy: RetryStrategy,
+  refusal: Refusal,
   { flags }: Metadata,
   { body, internalDate }: AppendMessage,
 ): RetryStrategy | null {
+  const isFirst = strategy === 'as-is' || strategy === 'other-date'
+  if (isFirst && flags.some(isDeleted) && /\bdeleted\b/i.test(refusal.text))
+    return 'without-deleted'
   const isUnusual = internalDate !== null && isUnusualDate(internalDate)
   if (strategy === 'as-is' && isUnusual) return 'other-date'
-  if ((strategy === 'as-is' || strategy === 'other-date') && flags.some(isUserFlag))
+  if ((isFirst || strategy === 'without-deleted') && flags.some(isUserFlag))
     return 'without-keywords'
   if (strategy !== 'line-ends' && Buffer.isBuffer(body) && hasBareLineEnds(body)) return 'line-ends'
   return null
@@ -254,7 +273,7 @@ function outcomeOf(
     }
   }
   if (outcome.state === 'refused') {
-    const next = nextStrategy(strategy, row, outgoing)
+    const next = nextStrategy(strategy, outcome.refusal, row, outgoing)
     return { state: 'refused', row, refusal: outcome.refusal, strategy, next }
   }
   const { state, isSuspect } = outcome

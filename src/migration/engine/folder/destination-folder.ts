@@ -7,7 +7,7 @@ import type { MailboxView } from '../../../net/imap/folders/mailbox-view.ts'
 import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import { isSameName, simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
+import { isSameName, numberedName, simplerNames, type Hierarchy } from '../plan/mapping.ts'
 import { FolderStop, Reopen } from '../stop.ts'
 
 /** An open folder of the destination. */
@@ -129,13 +129,22 @@ async function createOrJoin(
   if ((await createFolder(wire, nameOf(path, destination), about)) === 'created') return path
   const isTwin = (other: string) => other !== path && isSameName(other, path)
   if ([...taken].some(isTwin)) {
-    const other = uniqueName(path, new Set([...taken, path]))
+    const other = nameBesideTwins(path, taken)
     await createFolder(wire, nameOf(other, destination), about)
     return other
   }
   const twin = [...listed.keys()].find(isTwin) ?? path
   taken.add(twin)
   return twin
+}
+
+/** A number that no other twin gets, in whatever order they are created, nor in a later run. */
+function nameBesideTwins(path: string, taken: ReadonlySet<string>): string {
+  const twins = [...taken].filter((other) => isSameName(other, path))
+  let number = Math.max(0, twins.indexOf(path)) + 2
+  const isTaken = (name: string) => [...taken].some((other) => isSameName(other, name))
+  while (isTaken(numberedName(path, number))) number += twins.length
+  return numberedName(path, number)
 }
 
 function exists(path: string, { listed }: DestinationFolders): boolean {

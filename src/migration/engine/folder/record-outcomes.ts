@@ -1,10 +1,12 @@
 import type { MigrationContext } from '../context.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import {
+  isSystemFlag,
   isUserFlag,
   epochMsOf,
   serialiseDate,
   storableFlags,
+  storesSystemFlags,
 } from '../../../net/imap/append/flags-and-dates.ts'
 import {
   isTemporary,
@@ -170,12 +172,12 @@ function noteAlterations(
   deps: RecordDeps,
 ): void {
   const { migration, folder } = deps
-  if (strategy === 'without-keywords' || strategy === 'line-ends')
+  if (strategy !== 'as-is' && strategy !== 'other-date')
     migration.note({ folder, uid: row.uid, message: NOTES[strategy] })
   if (announced !== null) migration.note({ folder, message: NOTES.announced })
   noteUndescribed(row, deps)
   noteChangedDate(row, datedBy, strategy, deps)
-  noteDroppedKeywords(row.flags, deps)
+  noteDroppedFlags(row.flags, deps)
 }
 
 function noteUndescribed(
@@ -215,22 +217,25 @@ function noteChangedDate(
     })
 }
 
-/** Notes each keyword once: a folder without keywords would fill the report. */
-function noteDroppedKeywords(
+/** Notes each flag once: a folder without keywords would fill the report. */
+function noteDroppedFlags(
   flags: readonly string[],
   { at, migration, folder, leftOut }: RecordDeps,
 ): void {
-  if (!flags.some(isUserFlag)) return
-  const { dropped } = storableFlags(flags, at.destinationFolder.opened.permanentFlags)
-  for (const keyword of dropped.filter(isUserFlag)) {
-    if (leftOut.has(keyword.toLowerCase())) continue
-    leftOut.add(keyword.toLowerCase())
-    const message = `The keyword “${sanitise(keyword)}” was dropped: the destination does not store it.`
+  const { permanentFlags } = at.destinationFolder.opened
+  if (!flags.some(isUserFlag) && storesSystemFlags(permanentFlags)) return
+  const { dropped } = storableFlags(flags, permanentFlags)
+  for (const flag of dropped) {
+    if (leftOut.has(flag.toLowerCase()) || (!isUserFlag(flag) && !isSystemFlag(flag))) continue
+    leftOut.add(flag.toLowerCase())
+    const kind = isUserFlag(flag) ? 'keyword' : 'flag'
+    const message = `The ${kind} “${sanitise(flag)}” was dropped: the destination does not store it.`
     migration.note({ folder, message })
   }
 }
 
 const NOTES = {
+  'without-deleted': 'The destination accepted this message only without its flag \\Deleted.',
   'without-keywords': 'The destination accepted this message only without its keywords.',
   'line-ends': 'The destination accepted this message only with CRLF line ends (changed).',
   announced:
@@ -332,7 +337,7 @@ function recordFailure(
 ): void {
   const attempts =
     1 +
-    ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(
+    ['as-is', 'other-date', 'without-deleted', 'without-keywords', 'line-ends'].indexOf(
       deps.strategies.get(row.uid) ?? 'as-is',
     )
   const { uid, size, messageIds } = row

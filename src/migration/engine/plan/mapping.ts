@@ -292,8 +292,12 @@ function byteLength(name: string): number {
 }
 
 /** Returns the name, with a number appended when another folder has it. */
-export function uniqueName(name: string, taken: ReadonlySet<string>): string {
+function uniqueName(name: string, taken: ReadonlySet<string>): string {
   let candidate = name
-  for (let number = 2; taken.has(candidate); number++) candidate = `${name}${STAND_IN}${number}`
+  for (let number = 2; taken.has(candidate); number++) candidate = numberedName(name, number)
   return candidate
+}
+
+export function numberedName(name: string, number: number): string {
+  return `${name}${STAND_IN}${number}`
 }

@@ -7,6 +7,7 @@ import {
   type FolderListing,
 } from '../../../net/imap/folders/list-folders.ts'
 import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
+import { describeRefusal } from '../../../net/imap/connection/refusals.ts'
 import type { Session } from '../../../net/imap/connection/imap-session.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { MigrationAccount } from '../connections/fresh-sign-in.ts'
@@ -29,13 +30,15 @@ export type MigrationPlan = {
   warnings: MigrationWarning[]
   /** Wanted folders that hold no messages (`\Noselect`), with wanted folders below them. */
   parents: string[]
+  /** All folders are wanted, and the source may have others than it listed. */
+  isPartial: boolean
 }
 
 /**
  * Lists both accounts and maps the folders.
  * @param failures attempts that failed: a server may have ended the connection at ENABLE
  *   or at the quota
- * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and errors of signing in
+ * @throws Stop `same_mailbox`, `not_listed`, ImapRefused, ImapLost, and errors of signing in
  */
 export async function planMigration(
   pair: ConnectionPair,
@@ -54,6 +57,7 @@ export async function planMigration(
     failures === 0 ? freeBytesOf(() => pair.destination()) : null,
   ])
   const wanted = chooseFolders(here, folders)
+  if (folders === 'all' && here.folders.length === 0) throw noFolders(here)
   const isParent = ({ path, delimiter, isSelectable }: Folder) =>
     !isSelectable && wanted.some((other) => other.path.startsWith(`${path}${delimiter ?? '/'}`))
   const chosen = wanted.filter((folder) => !isParent(folder))
@@ -90,7 +94,8 @@ export async function planMigration(
   )
   const taken = new Set(mapped.map((each) => each.destination))
   const parents = wanted.filter(isParent).map(({ path }) => path)
-  return { routes, destination: { hierarchy, listed, taken }, warnings, parents }
+  const isPartial = folders === 'all' && here.isPartial
+  return { routes, destination: { hierarchy, listed, taken }, warnings, parents, isPartial }
 }
 
 /**
@@ -106,6 +111,11 @@ export function chooseFolders(
     listed.map((folder) => [isInbox(folder.path) ? 'INBOX' : folder.path, folder]),
   )
   return wanted.map((path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlistedFolder(path))
+}
+
+function noFolders({ refusal }: FolderListing): Stop {
+  const words = refusal ? `: ${describeRefusal(refusal.refusal)}` : '.'
+  return new Stop('not_listed', `The source shows no folders, not even INBOX${words}`)
 }
 
 function unlistedFolder(path: string): Folder {

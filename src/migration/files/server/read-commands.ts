@@ -32,11 +32,13 @@ export function createCommandReader({ onLiteral, onCommand }: CommandEvents): {
       if (literal === null) {
         const line = text
         text = ''
-        return onCommand(parse(line))
+        onCommand(parse(line))
+        return false
       }
       const isSynchronizing = !part.endsWith('+}')
       text = text.replace(/~?\{\d+\+?\}$/, '{}')
       sink = onLiteral(text, literal, isSynchronizing)
+      return true
     },
     chunk: (bytes) => sink?.write(bytes),
     literalEnd: () => sink?.end(),

@@ -48,6 +48,13 @@ function lowerCased(flags: readonly string[]): ReadonlySet<string> {
 
 const lowerCasedFlags = new WeakMap<readonly string[], ReadonlySet<string>>()
 
+/** Whether a folder stores all system flags: then only keywords can be dropped. */
+export function storesSystemFlags(permanent: readonly string[] | null): boolean {
+  if (permanent === null) return true
+  const allowed = lowerCased(permanent)
+  return SYSTEM_FLAG.keys().every((flag) => allowed.has(flag))
+}
+
 /**
  * Whether a flag is a flag-keyword (RFC 3501, 9: an atom) of acceptable length. `NIL` would not be
  * read as an atom.
@@ -65,18 +72,26 @@ export function isUserFlag(flag: string): boolean {
   return !flag.startsWith('\\')
 }
 
+/** Whether a flag is one of the five system flags that a client may set. */
+export function isSystemFlag(flag: string): boolean {
+  return SYSTEM_FLAG.has(flag.toLowerCase())
+}
+
 /**
  * Parses an INTERNALDATE strictly and serializes it as RFC 3501 requires, `" 1-Jul-2024 08:09:10
- * +0200"` without quotes: a valid day and time of any year, with its zone. Null for anything else.
+ * +0200"` without quotes: a valid day and time of any year, with its zone. Some servers send the form
+ * of RFC 5322. Null for anything else.
  */
 export function serialiseDate(raw: string): string | null {
   if (parseUsualDate(raw)) return raw.startsWith('0') ? ` ${raw.slice(1)}` : raw
-  const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(
-    raw,
-  )
-  if (!match) return null
-  const [, day, name = '', year, hour, minute, second, zone = '+0000'] = match
-  return formatDate({ year, month: monthOf(name), day, hour, minute, second, zone }, ANY_TIME)
+  const match =
+    /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}|GMT|UTC?))?$/.exec(
+      raw,
+    )
+  if (!match) return parseHeaderForm(raw, ANY_TIME)
+  const [, day, name = '', year, hour, minute, second, zone] = match
+  const fields = { year, month: monthOf(name), day, hour, minute, second, zone: numericZone(zone) }
+  return formatDate(fields, ANY_TIME)
 }
 
 type UsualDate = Day & { hour: number; minute: number; second: number; offsetMs: number }
@@ -137,6 +152,10 @@ function digitAt(text: string, at: number): number {
  * dates before 1900 or after tomorrow, which are invented.
  */
 export function parseDateHeader(header: string, now = Date.now()): string | null {
+  return parseHeaderForm(header, { from: 1900, to: now + DAY_MS })
+}
+
+function parseHeaderForm(header: string, span: Span): string | null {
   const text = header
     .replace(/\([^()]*\)/g, ' ')
     .replace(/\s+/g, ' ')
@@ -149,7 +168,7 @@ export function parseDateHeader(header: string, now = Date.now()): string | null
   const [, day, name = '', year, hour, minute, second = '00', zone] = match
   return formatDate(
     { year, month: monthOf(name), day, hour, minute, second, zone: numericZone(zone) },
-    { from: 1900, to: now + DAY_MS },
+    span,
   )
 }
 

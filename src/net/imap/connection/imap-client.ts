@@ -23,18 +23,30 @@ export class ImapClient extends ImapFlow {
   readonly #account: SignIn
   readonly #auth: Credentials
   readonly #isUserChecked: boolean
+  #lastCommand = ''
 
-  /** @param isUserChecked whether the mailbox is known to exist, which Cyrus needs */
+  /**
+   * @param isUserChecked whether the mailbox is known to exist, which Cyrus needs
+   * @param method how to sign in with a password; undefined for what the server offers
+   */
   constructor(
     options: Omit<ImapFlowOptions, 'auth'>,
     account: SignIn,
-    { isUserChecked }: { isUserChecked: boolean },
+    { isUserChecked, method }: { isUserChecked: boolean; method: LoginMethod | undefined },
   ) {
-    const auth = credentialsOf(account)
+    const auth = credentialsOf(account, method)
     super({ ...options, auth })
     this.#account = account
     this.#auth = auth
     this.#isUserChecked = isUserChecked
+  }
+
+  /** The other way to sign in, where the last command was a sign-in; null where there is none. */
+  otherMethod(): LoginMethod | null {
+    if (this.#lastCommand === 'AUTHENTICATE') return 'LOGIN'
+    return this.#lastCommand === 'LOGIN' && this.capabilities.has('AUTH=PLAIN')
+      ? 'AUTH=PLAIN'
+      : null
   }
 
   async authenticate(): Promise<boolean> {
@@ -58,6 +70,8 @@ export class ImapClient extends ImapFlow {
    * saves a round trip. A server that requests it nevertheless gets it again.
    */
   exec(name: string, attributes: unknown, options?: unknown): Promise<unknown> {
+    this.#lastCommand = name
+    if (name === 'LOGIN') return internals.exec.call(this, name, sevenBit(attributes), options)
     const isPlain = name === 'AUTHENTICATE' && mechanismOf(attributes) === 'PLAIN'
     if (!isPlain || !this.capabilities.has('SASL-IR'))
       return internals.exec.call(this, name, attributes, options)
@@ -77,6 +91,15 @@ export class ImapClient extends ImapFlow {
 
 type Atom = { type: string; value: string }
 
+/** Other characters than ASCII are sent in literals: a quoted string has none (RFC 3501, 4.3). */
+function sevenBit(attributes: unknown): unknown {
+  return (attributes as Atom[]).map((atom) =>
+    /^[ -~]*$/.test(atom.value)
+      ? atom
+      : { ...atom, type: 'LITERAL', value: Buffer.from(atom.value) },
+  )
+}
+
 /** The mechanism of an AUTHENTICATE command without an initial response. */
 function mechanismOf(attributes: unknown): string | undefined {
   const atoms = attributes as Atom[]
@@ -85,10 +108,16 @@ function mechanismOf(attributes: unknown): string | undefined {
 
 type Credentials = NonNullable<ImapFlowOptions['auth']>
 
-function credentialsOf({ user, password, accessToken, administrator }: SignIn): Credentials {
+/** Ways to sign in with a password. */
+export type LoginMethod = 'LOGIN' | 'AUTH=PLAIN'
+
+function credentialsOf(
+  { user, password, accessToken, administrator }: SignIn,
+  loginMethod: LoginMethod | undefined,
+): Credentials {
   if (accessToken !== undefined) return { user, accessToken }
   const pass = password ?? ''
-  if (!administrator) return { user, pass }
+  if (!administrator) return { user, pass, ...(loginMethod && { loginMethod }) }
   if (administrator.method === 'master') return { user: masterName(user, administrator), pass }
   return { user: administrator.user, pass, authzid: user, loginMethod: 'AUTH=PLAIN' }
 }

@@ -12,7 +12,7 @@ import { isCourierGreeting } from '../quirks.ts'
 import type { ByteString } from '../folders/mailbox-name.ts'
 import type { Value } from './response.ts'
 import { requireCyrusUser } from './cyrus-user.ts'
-import type { ImapClient } from './imap-client.ts'
+import type { ImapClient, LoginMethod } from './imap-client.ts'
 import { ImapLost, ImapRefused, isTemporary } from './refusals.ts'
 import { UNCHECKED_CYRUS_USER, type Administrator, type SignIn } from './imap-sign-in.ts'
 import { signInFault, signInTimeout, unreadableInboxFault } from './sign-in-fault.ts'
@@ -117,9 +117,43 @@ function isUncheckedCyrus(error: unknown): boolean {
   )
 }
 
+/** How passwords are sent to servers that understand one way only. */
+const methods = new WeakMap<SignIn['target'], LoginMethod>()
+
+/**
+ * A server that has not understood a sign-in may understand the other way: some announce AUTH=PLAIN
+ * and know LOGIN only, such as the proxy Perdition.
+ */
 async function openSession(account: SignIn, deadline: AbortSignal): Promise<Session> {
+  const known = methods.get(account.target)
+  const first = await tryToSignIn(account, deadline, known)
+  if ('session' in first) return first.session
+  const { fault, otherMethod } = first
+  if (otherMethod === null || known !== undefined || !isNotUnderstood(fault, account)) throw fault
+  const second = await tryToSignIn(account, deadline, otherMethod)
+  if ('fault' in second) throw fault
+  methods.set(account.target, otherMethod)
+  return second.session
+}
+
+function isNotUnderstood({ cause }: Fault, { accessToken, administrator }: SignIn): boolean {
+  if (accessToken !== undefined || administrator || !(cause instanceof ImapRefused)) return false
+  const { status, responseCode, text } = cause.refusal
+  return responseCode === null && (status === 'BAD' || UNSUPPORTED.test(text))
+}
+
+/** Perdition: “NO AUTHENTICATE mechanism not supported, mate”. */
+const UNSUPPORTED = /\bmechanism\b|\bunsupported\b|\bnot (?:supported|implemented)\b/i
+
+type Attempt = { session: Session } | { fault: Fault; otherMethod: LoginMethod | null }
+
+async function tryToSignIn(
+  account: SignIn,
+  deadline: AbortSignal,
+  method: LoginMethod | undefined,
+): Promise<Attempt> {
   requireNetwork()
-  const client = await clientFor(account, await pickAddress(account, deadline))
+  const client = await clientFor(account, await pickAddress(account, deadline), method)
   let socketError: Error | undefined
   // Without a listener, an error on the socket would end the process.
   client.on('error', (error: Error) => (socketError ??= error))
@@ -130,10 +164,10 @@ async function openSession(account: SignIn, deadline: AbortSignal): Promise<Sess
   })
   try {
     await Promise.race([client.connect(), late])
-    return sessionOf(client)
+    return { session: sessionOf(client) }
   } catch (error) {
     client.close()
-    throw signInFault(error, socketError, account)
+    return { fault: signInFault(error, socketError, account), otherMethod: client.otherMethod() }
   } finally {
     leave()
   }
@@ -169,11 +203,15 @@ async function pickAddress({ target, port }: SignIn, deadline: AbortSignal): Pro
   return address
 }
 
-async function clientFor(account: SignIn, address: string): Promise<ImapClient> {
+async function clientFor(
+  account: SignIn,
+  address: string,
+  method: LoginMethod | undefined,
+): Promise<ImapClient> {
   const { ImapClient } = await import('./imap-client.ts')
   const { administrator } = account
   const isUserChecked = administrator !== undefined && checkedUsers.has(administrator)
-  return new ImapClient(optionsFor(account, address), account, { isUserChecked })
+  return new ImapClient(optionsFor(account, address), account, { isUserChecked, method })
 }
 
 function optionsFor(

@@ -51,9 +51,11 @@ export function createResponseDispatcher({
 
   const parser = createResponseParser({
     segment(text, literal) {
+      if (text === '' && assembler.skipsEmptyLine()) return true
       assembler.segment(text)
       if (literal === null) onResponse(assembler.finish())
       else beginLiteral(literal)
+      return literal !== null
     },
     chunk(bytes) {
       if (sink) {

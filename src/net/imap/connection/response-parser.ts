@@ -8,8 +8,9 @@ export type ResponseParserEvents = {
   /**
    * Text up to CRLF, with one character per byte. If `literal` is not null, so many bytes follow,
    * and then the rest of the line.
+   * @returns whether the response goes on after this line without a literal
    */
-  segment(text: string, literal: number | null): void
+  segment(text: string, literal: number | null): boolean
   /** A part of the literal, as a slice of the pushed chunk: copy it if it must outlive the call. */
   chunk(bytes: Buffer): void
   literalEnd(): void
@@ -66,9 +67,8 @@ export function createResponseParser(events: ResponseParserEvents): { push(chunk
     if (isFirst) isStatus = STATUS_LINE.test(text)
     const size =
       isStatus || !text.endsWith('}') ? undefined : /~?\{(\d{1,15})\+?\}$/.exec(text)?.[1]
-    isFirst = size === undefined
     literalLeft = size === undefined ? null : Number(size)
-    events.segment(text, literalLeft)
+    isFirst = !events.segment(text, literalLeft) && size === undefined
     if (literalLeft === 0) pushLiteral(EMPTY, 0)
   }
 

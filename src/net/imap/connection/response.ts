@@ -32,6 +32,8 @@ export function createResponseAssembler(): {
   /** The part of an unfinished response that was already read. It tells which literal follows. */
   readonly head: Value[]
   segment(text: string): void
+  /** Whether an empty line is skipped: one after a literal within a list, which some servers send. */
+  skipsEmptyLine(): boolean
   literal(value: Buffer | Streamed): void
   finish(): Response
 } {
@@ -42,10 +44,12 @@ export function createResponseAssembler(): {
   /** Why the response is skipped. */
   let problem: NotImap | undefined
   let hasLiteral = false
+  let isAfterLiteral = false
 
   const innermost = () => open.at(-1) as Value[]
 
   function segment(text: string): void {
+    isAfterLiteral = false
     const isFirst = root.length === 0 && open.length === 1 && !status && !problem
     if (isFirst) status = statusOf(text)
     if (status || problem) return
@@ -78,7 +82,13 @@ export function createResponseAssembler(): {
       return root
     },
     segment,
+    skipsEmptyLine() {
+      const skips = isAfterLiteral && open.length > 1
+      isAfterLiteral = false
+      return skips
+    },
     literal(value) {
+      isAfterLiteral = true
       if (problem) return
       hasLiteral = true
       const list = innermost()
@@ -287,13 +297,22 @@ export function positiveOf(value: Value | undefined): number | null {
   return number !== null && number >= 1 && number < 2 ** 32 ? number : null
 }
 
-/** Maps names in capitals to values: `['UID', '7', 'RFC822.SIZE', '9']`. */
+/**
+ * Maps names in capitals to values: `['UID', '7', 'RFC822.SIZE', '9']`. Domino has some pairs in a
+ * list of their own.
+ */
 export function pairsOf(value: Value | undefined): Map<string, Value> {
   const pairs = new Map<string, Value>()
   if (!Array.isArray(value)) return pairs
-  for (let at = 0; at + 1 < value.length; at += 2) {
-    const name = stringOf(value[at])
-    if (name !== null) pairs.set(name.toUpperCase(), value[at + 1] as Value)
+  for (let at = 0; at < value.length; at += 1) {
+    const item = value[at]
+    if (Array.isArray(item)) {
+      for (const [name, inner] of pairsOf(item)) pairs.set(name, inner)
+      continue
+    }
+    const name = stringOf(item)
+    at += 1
+    if (name !== null && at < value.length) pairs.set(name.toUpperCase(), value[at] as Value)
   }
   return pairs
 }

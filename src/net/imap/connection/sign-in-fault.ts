@@ -117,6 +117,11 @@ function rejectedFault(account: SignIn, error: SignInError): Fault {
 /** Exchange accepts a token whose app may not open the mailbox, and rejects the next command. */
 const NOT_CONNECTED = /authenticated but not connected/i
 
+/** Whether a server took the password, and the mailbox cannot be opened, maybe for a moment. */
+export function isWithoutMailbox({ text }: Refusal): boolean {
+  return NOT_CONNECTED.test(text)
+}
+
 function whyRejected(
   { user, accessToken, administrator }: SignIn,
   { response, oauthError }: SignInError,

@@ -17,12 +17,14 @@ export type ListedMailbox = {
   isSubscribed: boolean | null
 }
 
-/** The mailboxes, whether a plain `LIST "" "*"` was rejected, and the strategy that found them. */
-export type MailboxList = {
-  listed: ListedMailbox[]
-  listFailed: boolean
-  strategy: 'list' | 'other' | 'none'
-}
+/**
+ * The mailboxes, whether a plain `LIST "" "*"` was rejected, and whether there may be others that
+ * the server did not list.
+ */
+export type MailboxList = { listed: ListedMailbox[]; listFailed: boolean; isPartial: boolean }
+
+/** What one way of listing found, and whether it can have left out mailboxes. */
+type Found = Pick<MailboxList, 'listed' | 'isPartial'>
 
 /**
  * Lists all mailboxes in any way that the server allows: some reject LIST with NO, some do not know
@@ -35,12 +37,12 @@ export async function listMailboxes(
   counts: StatusOptions | null = {},
 ): Promise<MailboxList> {
   const first = (await tryExtendedList(wire, counts)) ?? (await tryList(wire, 'LIST', '', '*'))
-  if (first) return { listed: first, listFailed: false, strategy: 'list' }
+  if (first) return { listed: first, listFailed: false, isPartial: false }
   for (const tryStrategy of FALLBACK_STRATEGIES) {
-    const listed = await tryStrategy(wire)
-    if (listed.length > 0) return { listed, listFailed: true, strategy: 'other' }
+    const found = await tryStrategy(wire)
+    if (found.listed.length > 0) return { ...found, listFailed: true }
   }
-  return { listed: [], listFailed: true, strategy: 'none' }
+  return { listed: [], listFailed: true, isPartial: true }
 }
 
 /** Requests counts, subscriptions and special uses in one command, where the server supports it. */
@@ -56,24 +58,28 @@ async function tryExtendedList(
   return runList(wire, ['LIST "" "*" RETURN (', options.join(' '), ')'], 'LIST', true)
 }
 
-const FALLBACK_STRATEGIES: ((wire: Wire) => Promise<ListedMailbox[]>)[] = [
-  async (wire) =>
-    wire.capabilities.has('XLIST') ? ((await tryList(wire, 'XLIST', '', '*')) ?? []) : [],
+const FALLBACK_STRATEGIES: ((wire: Wire) => Promise<Found>)[] = [
+  async (wire) => ({
+    listed: wire.capabilities.has('XLIST') ? ((await tryList(wire, 'XLIST', '', '*')) ?? []) : [],
+    isPartial: false,
+  }),
   levelByLevel,
   async (wire) => {
     const patterns = [tryList(wire, 'LIST', '', 'INBOX'), tryList(wire, 'LIST', 'INBOX', '*')]
     patterns.push(tryList(wire, 'LIST', '', 'INBOX.*'), tryList(wire, 'LIST', '', 'INBOX/*'))
-    return unique((await Promise.all(patterns)).flatMap((listed) => listed ?? []))
+    const listed = unique((await Promise.all(patterns)).flatMap((found) => found ?? []))
+    return { listed, isPartial: true }
   },
-  async (wire) => (await tryList(wire, 'LSUB', '', '*')) ?? [],
+  async (wire) => ({ listed: (await tryList(wire, 'LSUB', '', '*')) ?? [], isPartial: true }),
 ]
 
 /**
  * `%` stops at the delimiter: lists the top level, then the level below each folder that may have
  * children.
  */
-async function levelByLevel(wire: Wire): Promise<ListedMailbox[]> {
+async function levelByLevel(wire: Wire): Promise<Found> {
   const all: ListedMailbox[] = []
+  let isPartial = false
   for (let level = await tryList(wire, 'LIST', '', '%'); level && level.length > 0;) {
     all.push(...level)
     if (all.length > IMAP_LIMITS.folders) throw tooManyFolders()
@@ -82,11 +88,11 @@ async function levelByLevel(wire: Wire): Promise<ListedMailbox[]> {
       tryList(wire, 'LIST', '', `${name}${delimiter}%`),
     )
     const known = new Set(all.map(({ name }) => name))
-    level = (await Promise.all(below))
-      .flatMap((listed) => listed ?? [])
-      .filter(({ name }) => !known.has(name))
+    const answers = await Promise.all(below)
+    isPartial ||= answers.includes(null)
+    level = answers.flatMap((listed) => listed ?? []).filter(({ name }) => !known.has(name))
   }
-  return unique(all)
+  return { listed: unique(all), isPartial }
 }
 
 function isChildless(flag: string): boolean {
@@ -153,22 +159,31 @@ function addListed(
     if (entry) entry.status = parseStatus(values[2])
     return entry !== undefined
   }
-  const name = stringOf(values[3])
   // Some servers answer XLIST with LIST lines, or the reverse.
-  if (kind === undefined || !/^(?:X?LIST|LSUB)$/.test(kind) || name === null || name === '')
-    return false
+  if (kind === undefined || !/^(?:X?LIST|LSUB)$/.test(kind)) return false
   if (verb === 'LSUB' && kind !== 'LSUB') return false
-  const flags = stringsOf(values[1])
+  const { flags, delimiter, name } = partsOf(values)
+  if (name === null || name === '') return false
   const isSubscribed =
     tells === null ? null : verb === 'LSUB' || flags.some((flag) => /^\\Subscribed$/i.test(flag))
   listed.set(name, {
     name,
-    delimiter: stringOf(values[2]) || null,
+    delimiter: delimiter || null,
     flags,
     status: null,
     isSubscribed,
   })
   return true
+}
+
+/** Flags, delimiter and name. A line without one of the first two must not lose its folder. */
+function partsOf(values: Value[]) {
+  const [, flags, delimiter, name] = values
+  if (name !== undefined)
+    return { flags: stringsOf(flags), delimiter: stringOf(delimiter), name: stringOf(name) }
+  const strings = values.slice(1).filter((value) => stringOf(value) !== null)
+  const before = strings.length > 1 ? stringOf(strings[0]) : null
+  return { flags: stringsOf(flags), delimiter: before, name: stringOf(strings.at(-1)) }
 }
 
 /** An incomplete list would look complete. */

@@ -40,6 +40,13 @@ export type FolderListing = {
   usedFallback: boolean
   /** Only STATUS succeeded: there may be folders with names that cannot be guessed. */
   statusOnly: boolean
+  /** There may be folders that the server did not list. */
+  isPartial: boolean
+  /**
+   * Why nothing was found. A server that rejects whatever is requested has said nothing about the
+   * account (Exchange “User is authenticated but not connected”).
+   */
+  refusal: ImapRefused | null
 }
 
 /** Folders at which a connection may break before no folder is counted. */
@@ -100,16 +107,24 @@ export async function listFolders(
   return {
     folders: markSpecialUses(disambiguatePaths(folders)),
     listFailed: list.listFailed,
-    usedFallback: list.strategy === 'other',
+    usedFallback: list.listFailed,
     statusOnly: false,
+    // Below INBOX is all that a server with this prefix has for its user.
+    isPartial: list.isPartial && !(namespace && /^INBOX./i.test(namespace.prefix)),
+    refusal: null,
   }
 }
 
-/** INBOX always exists, even if a LIST of another namespace does not show it. */
+/**
+ * INBOX always exists, even if a LIST of another namespace does not show it. Where STATUS is rejected
+ * for another reason, opening it reports that: left out, its mail would be lost without a word.
+ */
 async function addInbox(wire: Wire, listed: ListedMailbox[]): Promise<ListedMailbox[]> {
   if (listed.some(({ name }) => name.toUpperCase() === 'INBOX')) return listed
-  const found = await tryStatus(wire, 'INBOX')
-  return found ? [probedMailbox('INBOX', null, found), ...listed] : listed
+  const found = await probe(wire, 'INBOX')
+  if (!(found instanceof ImapRefused)) return [probedMailbox('INBOX', null, found), ...listed]
+  const isMissing = found.refusal.kind === 'no_such_mailbox'
+  return isMissing ? listed : [probedMailbox('INBOX', null, null), ...listed]
 }
 
 async function listByProbing(
@@ -120,16 +135,20 @@ async function listByProbing(
   // After a successful LIST, only INBOX can be missing, which always exists.
   const names = listFailed ? probeNames(namespace?.prefix ?? '') : ['INBOX']
   const answers = await Promise.all(
-    names.map(async (name) => ({ name, found: await tryStatus(wire, name) })),
+    names.map(async (name) => ({ name, found: await probe(wire, name) })),
   )
-  const delimiter = answers
-    .map(({ name, found }) => found && /^INBOX([./])/.exec(name)?.[1])
-    .find(Boolean)
-  const listed = answers.flatMap(({ name, found }) =>
-    found ? [probedMailbox(name, delimiter ?? namespace?.delimiter ?? null, found)] : [],
+  const existing = answers.flatMap(({ name, found }) =>
+    found instanceof ImapRefused ? [] : [{ name, found }],
+  )
+  const [inbox] = answers
+  const refusal = inbox?.found instanceof ImapRefused && existing.length === 0 ? inbox.found : null
+  const delimiter = existing.map(({ name }) => /^INBOX([./])/.exec(name)?.[1]).find(Boolean)
+  const listed = existing.map(({ name, found }) =>
+    probedMailbox(name, delimiter ?? namespace?.delimiter ?? null, found),
   )
   const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, null, {})))
-  return { folders: markSpecialUses(folders), listFailed, usedFallback: true, statusOnly: true }
+  const how = { listFailed, usedFallback: true, statusOnly: true, isPartial: listFailed }
+  return { folders: markSpecialUses(folders), ...how, refusal }
 }
 
 /**
@@ -147,17 +166,17 @@ function probeNames(prefix: ByteString): ByteString[] {
 function probedMailbox(
   name: ByteString,
   delimiter: string | null,
-  found: MailboxStatus,
+  found: MailboxStatus | null,
 ): ListedMailbox {
   return { name, delimiter, flags: [], status: found, isSubscribed: null }
 }
 
-/** Null where the folder does not exist. Dovecot reports that without a code, so any NO counts. */
-async function tryStatus(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
+/** The rejection, where the folder does not exist: Dovecot reports that without a code. */
+async function probe(wire: Wire, name: ByteString): Promise<MailboxStatus | ImapRefused> {
   try {
     return await readStatus(wire, name)
   } catch (error) {
-    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
+    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return error
     throw error
   }
 }
@@ -183,7 +202,7 @@ async function folderOf(
   options: StatusOptions | null,
 ): Promise<Folder> {
   const { name, delimiter, flags } = listed
-  const path = decodeMailbox(name)
+  const path = pathOf(name, delimiter)
   const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))
   const counts =
     listed.status ?? (isSelectable && options ? await countFolder(wire, name, options) : null)
@@ -200,6 +219,14 @@ async function folderOf(
     subscribed: listed.isSubscribed ?? subscribed?.has(name) ?? false,
     status: counts,
   }
+}
+
+/** The decoded name, in as many levels as the name has: `a&AC8-b` is one folder, not `b` below `a`. */
+function pathOf(name: ByteString, delimiter: string | null): string {
+  const path = decodeMailbox(name)
+  const levels = delimiter === null ? [name] : name.split(delimiter)
+  if (delimiter === null || path.split(delimiter).length === levels.length) return path
+  return levels.map((level) => decodeMailbox(level).replaceAll(delimiter, '_')).join(delimiter)
 }
 
 /**
