@@ -548,6 +548,7 @@ const NOT_OF_WORKSPACES: Record<string, string> = {
   'digest/digest-subscriptions claimDigest': 'the job is held (`workspaceOf`)',
   'digest/digest-subscriptions listUncertain': 'ends digests, sends none',
   'dmarc/dmarc-digest listUnprovenDomains': 'for one workspace',
+  'dmarc/domains/dmarc-domains listUnverified': 'for one workspace',
   'dmarc/intake/report-intake listRejectedFor': 'for one workspace',
   'dmarc/names/source-names listUnnamedAddresses':
     'names of addresses are shared by all workspaces',
