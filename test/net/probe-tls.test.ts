@@ -229,7 +229,7 @@ describe('STARTTLS', () => {
       {
         greeting: '220 hi\r\n',
         replies: [
-          { to: /EHLO/, say: '250 STARTTLS\r\n' },
+          { to: /EHLO/, say: '250-mail.example.test\r\n250 STARTTLS\r\n' },
           { to: /STARTTLS/, say: '454 TLS \u0007not\u001b available\r\n' },
         ],
       },
