@@ -64,8 +64,11 @@ async function startFaultyProxy(fault: (socket: Socket) => void, times: number) 
   }
 }
 
-/** Forwards one request, and returns its delivery with all attempts once it has arrived. */
-async function forward(url: string, settings: object = {}) {
+/**
+ * Forwards one request, and returns its delivery with all attempts once it has arrived.
+ * @param onFailed called once an attempt has failed
+ */
+async function forward(url: string, settings: object = {}, onFailed?: () => void) {
   const endpoint = await portreeve.makeEndpoint()
   const body = { url, schedule: [1, 1, 1], timeoutSeconds: 2, ...settings }
   const added = await portreeve.api('POST', `/${endpoint.id}/destinations`, body)
@@ -76,7 +79,10 @@ async function forward(url: string, settings: object = {}) {
     (await portreeve.api('GET', `/${endpoint.id}${path}`)).json as FaultAnswer
   const [delivery] = await until(
     async () => (await api('/deliveries')).deliveries,
-    ([one]) => one?.state === 'delivered',
+    ([one]) => {
+      if (one?.state === 'waiting' && one.attempts > 0) onFailed?.()
+      return one?.state === 'delivered'
+    },
     40,
   )
   return (await api(`/deliveries/${delivery?.id}`)).attempts
@@ -128,19 +134,17 @@ describe('a request to a receiver behind a proxy with faults', () => {
     const closed = await startFaultyProxy(() => {}, 0)
     const { port } = new URL(closed.url)
     closed.close()
-    const arriving = forward(closed.url)
     const server = createServer((socket) => {
       const upstream = connect(portOf(receiver.origin), '127.0.0.1')
       socket.pipe(upstream).pipe(socket)
     })
-    const timer = setTimeout(() => server.listen(Number(port), '127.0.0.1'), 500)
+    const listen = () => void (server.listening || server.listen(Number(port), '127.0.0.1'))
     try {
-      const attempts = await arriving
+      const attempts = await forward(closed.url, {}, listen)
       expect(attempts.length).toBeGreaterThan(1)
       expect(attempts[0]).toMatchObject({ kind: 'unreachable', status: null, address: null })
       expect(repeats()).toEqual(['retry'])
     } finally {
-      clearTimeout(timer)
       server.close()
     }
   })
