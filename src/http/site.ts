@@ -37,6 +37,15 @@ const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
 }
 
+/**
+ * Of scripts and style sheets, where those of pages have no effect: 0.7 kB for each of the twenty
+ * files of a screen.
+ */
+const ASSET_HEADERS = {
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+}
+
 /** Unknown paths below these are never pages of the dashboard, whatever the client accepts. */
 const NON_PAGE_PREFIXES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-known/']
 
@@ -84,7 +93,7 @@ export function siteRoutes(
     // Names carry a hash of the content, so what a name means never changes.
     immutable: true,
     maxAge: '1y',
-    setHeaders: (reply) => void reply.headers(PAGE_HEADERS),
+    setHeaders: (reply) => void reply.headers(ASSET_HEADERS),
   })
   guideRoutes(app, join(root, 'guide'))
   for (const name of looseFiles(root)) {
