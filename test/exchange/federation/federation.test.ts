@@ -14,10 +14,10 @@ afterAll(async () => {
 })
 
 const SEEN_BY_THREE = ['81.2.69.160', '90.1.1.1', '91.2.1.1']
-const patience = { timeout: 30_000, interval: 200 }
+const patience = { interval: 200 }
 
 describe('two installations', () => {
-  it('exchange evidence once both administrators approve', { timeout: 60_000 }, async () => {
+  it('exchange evidence once both administrators approve', async () => {
     await here.report('8.8.3.2', ['88.198.1.1'])
     await connect(here, there)
     await there.report('8.8.3.1', SEEN_BY_THREE)
@@ -45,7 +45,7 @@ describe('two installations', () => {
     await expect.poll(() => here.peer(), patience).toMatchObject({ received: 3, sent: 4 })
   })
 
-  it('never pass evidence of a peer on', { timeout: 60_000 }, async () => {
+  it('never pass evidence of a peer on', async () => {
     const third = await startInstallation()
     try {
       await connect(here, third)
@@ -73,7 +73,7 @@ describe('two installations', () => {
     }
   })
 
-  it('withdraw evidence after an appeal, also across a restart', { timeout: 90_000 }, async () => {
+  it('withdraw evidence after an appeal, also across a restart', async () => {
     await there.report('8.8.3.7', SEEN_BY_THREE)
     await expect.poll(async () => (await here.check('8.8.3.7')).peers, patience).toHaveLength(1)
     await here.service.pause()
@@ -89,7 +89,7 @@ describe('two installations', () => {
       .toEqual([expect.objectContaining({ networks: 1 })])
   })
 
-  it('let an appeal here discard what peers report, too', { timeout: 60_000 }, async () => {
+  it('let an appeal here discard what peers report, too', async () => {
     await there.report('8.8.3.8', SEEN_BY_THREE)
     await expect.poll(async () => (await here.check('8.8.3.8')).peers, patience).toHaveLength(1)
     await here.acquit('8.8.3.8')

@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterEach(() => peer.stop())
 
-const patience = { timeout: 20_000, interval: 100 }
+const patience = { interval: 100 }
 const becomes = (state: Partial<PeerView>) =>
   expect.poll(() => here.peer(), patience).toMatchObject(state)
 const stored = () => here.count('federation_evidence where withdrawn_at is null')

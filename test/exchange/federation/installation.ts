@@ -131,12 +131,10 @@ export async function connect(one: Installation, other: Installation): Promise<v
   const added = await one.add(other)
   expect(added).toMatchObject({ status: 'proposed', fingerprint: (await other.own()).fingerprint })
   await one.approve(added.id, added.fingerprint)
-  await expect.poll(() => other.peer(), { timeout: 10_000 }).toMatchObject({ status: 'requested' })
+  await expect.poll(() => other.peer()).toMatchObject({ status: 'requested' })
   const request = await other.peer()
   expect(request.fingerprint).toBe((await one.own()).fingerprint)
   await other.approve(request.id, request.fingerprint)
   for (const installation of [one, other])
-    await expect
-      .poll(async () => (await installation.peer()).status, { timeout: 20_000 })
-      .toBe('active')
+    await expect.poll(async () => (await installation.peer()).status).toBe('active')
 }
