@@ -14,7 +14,8 @@ export function alertLink({ path }: { path: string }, target: LinkTarget): strin
   return path === '' ? null : dashboardLink(path, target)
 }
 
-/** URL of a page of the dashboard in a workspace. */
+/** URL of a page of the dashboard in a workspace. @param path may have a query */
 export function dashboardLink(path: string, { baseUrl, workspaceId }: LinkTarget): string {
-  return `${baseUrl}${path}?workspace=${workspaceId}`
+  const [page = '', query = ''] = path.split('?')
+  return `${baseUrl}${page}?workspace=${workspaceId}${query && `&${query}`}`
 }

@@ -1,11 +1,9 @@
 // Texts of the digest, of its API and of the page that unsubscribes.
+import { counted } from '../counted.ts'
 
 export const NO_RELAY = 'Email is not configured: this service has no mail relay (SMTP_URL).'
 export const UNVERIFIED =
   'The email address of this account is not verified, so no digest is sent to it.'
-
-const count = (number: number, one: string, many = `${one}s`) =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : many}`
 
 /** Joins parts of a sentence: `a, b and c`. */
 function listed(parts: string[]): string {
@@ -31,26 +29,26 @@ export const head = {
   subject: (name: string, verdict: string, workspace: string) =>
     `${name} of ${workspace}: ${verdict}`,
   open: (problems: number) =>
-    problems === 0 ? 'No open problems' : count(problems, 'open problem'),
-  attention: (objects: number) => `${count(objects, 'object needs', 'objects need')} attention.`,
+    problems === 0 ? 'No open problems' : counted(problems, 'open problem'),
+  attention: (objects: number) => `${counted(objects, 'object needs', 'objects need')} attention.`,
   changes: (parts: string[], since: string) =>
     parts.length === 0 ? `Nothing changed since ${since}.` : `Since ${since}: ${listed(parts)}.`,
-  raised: (alerts: number) => count(alerts, 'new alert'),
+  raised: (alerts: number) => counted(alerts, 'new alert'),
   resolved: (alerts: number) => `${alerts.toLocaleString('en')} resolved`,
-  migrations: (ended: number) => count(ended, 'migration ended', 'migrations ended'),
-  recordChanges: (changes: number) => count(changes, 'DNS change'),
-  sourceChanges: (sources: number) => count(sources, 'changed DMARC source'),
+  migrations: (ended: number) => counted(ended, 'migration ended', 'migrations ended'),
+  recordChanges: (changes: number) => counted(changes, 'DNS change'),
+  sourceChanges: (sources: number) => counted(sources, 'changed DMARC source'),
   expiring: (certificates: number, tokens: number) =>
-    `Within 30 days, ${listed([...(certificates > 0 ? [count(certificates, 'certificate')] : []), ...(tokens > 0 ? [count(tokens, 'API token')] : [])])} ${certificates + tokens === 1 ? 'expires' : 'expire'}.`,
+    `Within 30 days, ${listed([...(certificates > 0 ? [counted(certificates, 'certificate')] : []), ...(tokens > 0 ? [counted(tokens, 'API token')] : [])])} ${certificates + tokens === 1 ? 'expires' : 'expire'}.`,
 } as const
 
 export const quiet = {
   checked: (hosts: number, domains: number) =>
     hosts + domains === 0
       ? 'No hosts or domains are monitored yet.'
-      : `${listed([...(hosts > 0 ? [count(hosts, 'monitored host')] : []), ...(domains > 0 ? [count(domains, 'watched domain')] : [])])} checked.`,
+      : `${listed([...(hosts > 0 ? [counted(hosts, 'monitored host')] : []), ...(domains > 0 ? [counted(domains, 'watched domain')] : [])])} checked.`,
   dmarc: (messages: number, rate: string, change: string) =>
-    `DMARC: ${rate} of ${count(messages, 'message')} passed in the last 7 days (${change}).`,
+    `DMARC: ${rate} of ${counted(messages, 'message')} passed in the last 7 days (${change}).`,
   noDmarc: 'DMARC: no messages reported in the last 7 days.',
 } as const
 
@@ -64,7 +62,8 @@ export const open = {
 export const attention = {
   title: 'Needs attention',
   listed: 'Listed',
-  listedTitle: (host: string, listings: number) => `${host} is on ${count(listings, 'blocklist')}`,
+  listedTitle: (host: string, listings: number) =>
+    `${host} is on ${counted(listings, 'blocklist')}`,
   certificate: 'Certificate',
   certificateTitle: {
     expired: (place: string) => `The certificate of ${place} has expired`,
@@ -101,13 +100,13 @@ export const dmarc = {
   lead: (days: string, before: string) => `Messages that passed, ${days}, compared with ${before}.`,
   none: 'no messages',
   noRate: 'No messages',
-  summary: (messages: number, change: string) => `${count(messages, 'message')}, ${change}`,
+  summary: (messages: number, change: string) => `${counted(messages, 'message')}, ${change}`,
   first: 'no messages before',
   newSources: (names: string[], total: number) =>
-    `${count(total, 'new source')}: ${names.join(', ')}${total > names.length ? ', …' : ''}`,
+    `${counted(total, 'new source')}: ${names.join(', ')}${total > names.length ? ', …' : ''}`,
   failingSources: (names: string[], total: number) =>
-    `${count(total, 'source')} began to fail: ${names.join(', ')}${total > names.length ? ', …' : ''}`,
-  source: (name: string, messages: number) => `${name} (${count(messages, 'message')})`,
+    `${counted(total, 'source')} began to fail: ${names.join(', ')}${total > names.length ? ', …' : ''}`,
+  source: (name: string, messages: number) => `${name} (${counted(messages, 'message')})`,
   sourcesMissing: 'New sources couldn’t be read in time. The summary of each domain shows them.',
 } as const
 
@@ -121,7 +120,7 @@ export const listings = {
   delistedTitle: (ip: string) => `${ip} is delisted`,
   failed: 'Failed',
   failedTitle: (ip: string, left: number) =>
-    `The delisting of ${ip} ended on ${count(left, 'blocklist')} without success`,
+    `The delisting of ${ip} ended on ${counted(left, 'blocklist')} without success`,
 } as const
 
 export const certificates = {
@@ -173,15 +172,15 @@ export const records = {
 export const migrations = {
   title: 'Migrations',
   lead: (completed: number, failed: number, messages: number) =>
-    `${listed([...(completed > 0 ? [`${completed.toLocaleString('en')} completed`] : []), ...(failed > 0 ? [`${failed.toLocaleString('en')} failed`] : [])])}, ${count(messages, 'message')}.`,
+    `${listed([...(completed > 0 ? [`${completed.toLocaleString('en')} completed`] : []), ...(failed > 0 ? [`${failed.toLocaleString('en')} failed`] : [])])}, ${counted(messages, 'message')}.`,
   completed: 'Completed',
   failed: 'Failed',
   row: (state: string, source: string, destination: string) =>
     `${state}: ${source} to ${destination}`,
   detail: (messages: number, errors: number) =>
     errors === 0
-      ? `${count(messages, 'message')}.`
-      : `${count(messages, 'message')}, ${count(errors, 'error')}.`,
+      ? `${counted(messages, 'message')}.`
+      : `${counted(messages, 'message')}, ${counted(errors, 'error')}.`,
 } as const
 
 export const webhooks = {
@@ -189,18 +188,18 @@ export const webhooks = {
   label: 'Rejected',
   unnamed: (id: string) => `Endpoint ${id.slice(0, 8)}`,
   row: (name: string, rejected: number, aborted: number) =>
-    `${name}: ${listed([...(rejected > 0 ? [`${count(rejected, 'request')} rejected`] : []), ...(aborted > 0 ? [`${count(aborted, 'request')} aborted`] : [])])}`,
+    `${name}: ${listed([...(rejected > 0 ? [`${counted(rejected, 'request')} rejected`] : []), ...(aborted > 0 ? [`${counted(aborted, 'request')} aborted`] : [])])}`,
 } as const
 
 export const attacks = {
   title: 'Attack reports',
   label: 'Reports',
   row: (reports: number, before: number) =>
-    `${count(reports, 'report')} from your servers, ${before.toLocaleString('en')} in the 7 days before`,
+    `${counted(reports, 'report')} from your servers, ${before.toLocaleString('en')} in the 7 days before`,
   detail: (services: string[], addresses: number) =>
     addresses === 0
       ? `${services.join(', ')}.`
-      : `${services.join(', ')}. ${count(addresses, 'address', 'addresses')} that you reported ${addresses === 1 ? 'is' : 'are'} listed now.`,
+      : `${services.join(', ')}. ${counted(addresses, 'address', 'addresses')} that you reported ${addresses === 1 ? 'is' : 'are'} listed now.`,
 } as const
 
 export const alerts = {

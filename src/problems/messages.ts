@@ -1,9 +1,6 @@
 // Texts of problems: a sentence each, and the label of the button beside it.
+import { counted } from '../counted.ts'
 import { MAX_NAMED_HOSTS } from './limits.ts'
-
-const numberText = (number: number) => number.toLocaleString('en')
-const counted = (count: number, word: string, words = `${word}s`) =>
-  `${numberText(count)} ${count === 1 ? word : words}`
 
 /** What happened, in a sentence. */
 export const sentences = {
@@ -47,7 +44,7 @@ export const sentences = {
 export function hostNames(names: string[]): string {
   const more = names.length - MAX_NAMED_HOSTS
   const shown = names.slice(0, MAX_NAMED_HOSTS).join(', ')
-  return more > 0 ? `${shown} and ${numberText(more)} more` : shown
+  return more > 0 ? `${shown} and ${more.toLocaleString('en')} more` : shown
 }
 
 const CERTIFICATE_FACTS: Record<string, string> = {

@@ -114,11 +114,7 @@ export async function readProblems(deps: ProblemDeps, reader: ProblemReader): Pr
   const { problems, setup, administration } = findProblems(data)
   const target = { baseUrl: deps.baseUrl, workspaceId: reader.workspaceId }
   const present = (found: FoundProblem[]) =>
-    found.map((problem) => {
-      const [page = '', query] = problem.path.split('?')
-      const url = dashboardLink(page, target)
-      return { ...problem, url: query === undefined ? url : `${url}&${query}` }
-    })
+    found.map((problem) => ({ ...problem, url: dashboardLink(problem.path, target) }))
   return {
     count: countProblems(problems),
     problems: present(problems),

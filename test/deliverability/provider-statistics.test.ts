@@ -1,26 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import {
-  endingAccessesJob,
-  fetchStatisticsJob,
-} from '../../src/deliverability/provider-access/statistics-jobs.ts'
+import { MAX_SNDS_BYTES } from '../../src/deliverability/limits.ts'
+import { endingAccessesJob } from '../../src/deliverability/provider-access/statistics-jobs.ts'
 import type { PostmasterAccess } from '../../src/deliverability/postmaster/shapes.ts'
 import type { SndsAccess } from '../../src/deliverability/snds/shapes.ts'
 import type { SpamRates } from '../../src/deliverability/spam-rates/shapes.ts'
-import { createAccessTokens } from '../../src/mail-credentials/access-token.ts'
-import { createClients } from '../../src/mail-credentials/clients/clients.ts'
-import { createGuardedFetch, throughOrigins } from '../../src/net/http/guarded-fetch.ts'
-import { openDatabase, type Database } from '../../src/store/database.ts'
 import { jobContext } from '../jobs/context.ts'
-import { BASE_URL, signedInBrowser, type MailBrowser } from '../mail-credentials/browser.ts'
-import { mapResolver } from '../resolver.ts'
-import {
-  googleError,
-  SNDS_LINKS,
-  startProviderStatistics,
-  type ProviderStatistics,
-} from '../servers/provider-statistics.ts'
-import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+import { googleError, SNDS_LINKS } from '../servers/provider-statistics.ts'
+import { startStatisticsService, type StatisticsService } from './statistics-service.ts'
 
 type Answer<T> = { status: number; data: T; error: string; text: string }
 
@@ -51,29 +37,14 @@ const TABLES = [
 ]
 
 describe('statistics of providers', () => {
-  let fake: ProviderStatistics
-  let service: TestService
-  let opened: Database
-  let database: Database['pool']
-  let alice: Person
-  let browser: MailBrowser
+  let running: StatisticsService
+  let { fake, service, database, alice, browser, alerts } = {} as StatisticsService
 
   beforeAll(async () => {
-    fake = await startProviderStatistics()
-    // No jobs, which would fetch at times of their own.
-    service = await startTestService({ ROLES: 'web', BASE_URL, ...fake.settings }, undefined, {
-      providerOrigins: fake.origins,
-    })
-    opened = openDatabase(service.databaseUrl)
-    database = opened.pool
-    alice = await service.addPerson('Alice')
-    browser = await signedInBrowser(service, alice)
+    running = await startStatisticsService()
+    ;({ fake, service, database, alice, browser, alerts } = running)
   })
-  afterAll(async () => {
-    await opened?.close()
-    await service?.stop()
-    await fake?.stop()
-  })
+  afterAll(() => running?.stop())
   beforeEach(async () => {
     for (const table of TABLES) await database.query(`delete from ${table}`)
     Object.assign(fake.state, {
@@ -115,37 +86,13 @@ describe('statistics of providers', () => {
         [alice.id, domain],
       )
   }
-  async function alerts() {
-    const { rows } = await database.query<Record<string, string>>(
-      'select kind, phase, severity, title, text from alert where workspace_id = $1 order by id',
-      [alice.id],
-    )
-    return rows
-  }
   const rates = async (domain = 'example.com') =>
     (await ask<SpamRates>('GET', `spam-rates?domain=${domain}`)).data
   const google = async () => (await ask<PostmasterAccess>('GET', 'postmaster')).data
   const snds = async () => (await ask<SndsAccess>('GET', 'snds')).data
 
-  function deps() {
-    const { db } = opened
-    const guard = { resolver: mapResolver({}), allowPrivate: true as const }
-    const request = throughOrigins(createGuardedFetch(guard, 5_000, 8_000_000), fake.origins)
-    const config = readConfig({ BASE_URL, ...fake.settings, DATABASE_URL: service.databaseUrl })
-    const clients = createClients({ db, secretKey: SERVICE_KEY, config, guardedFetch: request })
-    const onClientRejected = async () => {}
-    return {
-      db,
-      secretKey: SERVICE_KEY,
-      readToken: createAccessTokens({ db, secretKey: SERVICE_KEY, clients, onClientRejected }),
-      requestGoogle: request,
-      requestMicrosoft: request,
-    }
-  }
   async function fetchDue(): Promise<void> {
-    await database.query('update postmaster_access set due_at = now() where due_at is not null')
-    await database.query('update snds_access set due_at = now() where due_at is not null')
-    await fetchStatisticsJob(deps()).run({}, jobContext())
+    await running.fetchDue()
     expect(fake.state.faults).toEqual([])
   }
 
@@ -713,7 +660,7 @@ describe('statistics of providers', () => {
         { status: 500, body: '' },
         { status: 429, body: '', headers: { 'retry-after': '60' } },
         { status: 200, body: 'gibberish\r\nmore\r\n' },
-        { status: 200, body: 'x'.repeat(9_000_000) },
+        { status: 200, body: 'x'.repeat(MAX_SNDS_BYTES + 1) },
       ]) {
         fake.state.snds.data = answer
         await fetchDue()
@@ -737,7 +684,7 @@ describe('statistics of providers', () => {
     })
 
     it('warn before the links and the approval end, once, until they are renewed', async () => {
-      const warn = () => endingAccessesJob({ db: opened.db }).run({}, jobContext())
+      const warn = () => endingAccessesJob({ db: running.db }).run({}, jobContext())
       await enter({ approvedOn: dayBefore(20) })
       await warn()
       expect(await alerts()).toEqual([])

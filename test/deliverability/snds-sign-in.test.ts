@@ -1,24 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { MAX_SNDS_BYTES } from '../../src/deliverability/limits.ts'
 import type { SndsAccess } from '../../src/deliverability/snds/shapes.ts'
-import {
-  endingAccessesJob,
-  fetchStatisticsJob,
-} from '../../src/deliverability/provider-access/statistics-jobs.ts'
-import { createAccessTokens } from '../../src/mail-credentials/access-token.ts'
-import { createClients } from '../../src/mail-credentials/clients/clients.ts'
-import { createGuardedFetch, throughOrigins } from '../../src/net/http/guarded-fetch.ts'
-import { openDatabase, type Database } from '../../src/store/database.ts'
+import { endingAccessesJob } from '../../src/deliverability/provider-access/statistics-jobs.ts'
 import { jobContext } from '../jobs/context.ts'
-import { BASE_URL, signedInBrowser, type MailBrowser } from '../mail-credentials/browser.ts'
-import { mapResolver } from '../resolver.ts'
-import {
-  newMicrosoft,
-  SNDS_LINKS,
-  startProviderStatistics,
-  type ProviderStatistics,
-} from '../servers/provider-statistics.ts'
-import { SERVICE_KEY, startTestService, type Person, type TestService } from '../service.ts'
+import { BASE_URL, signedInBrowser } from '../mail-credentials/browser.ts'
+import { newMicrosoft, SNDS_LINKS } from '../servers/provider-statistics.ts'
+import { startStatisticsService, type StatisticsService } from './statistics-service.ts'
 
 type Answer<T> = { status: number; data: T; error: string; text: string }
 
@@ -47,7 +34,6 @@ const page = {
   body: '<!DOCTYPE html><title>Sign in to your account</title>',
   headers: { 'content-type': 'text/html; charset=utf-8' },
 }
-const MAX_BYTES = 20 * 1024 * 1024
 
 const TABLES = [
   'snds_sign_in',
@@ -62,30 +48,15 @@ const TABLES = [
 ]
 
 describe('a sign-in at Microsoft SNDS', () => {
-  let fake: ProviderStatistics
-  let service: TestService
-  let opened: Database
-  let database: Database['pool']
-  let alice: Person
-  let browser: MailBrowser
+  let running: StatisticsService
+  let { fake, service, database, alice, browser, alerts } = {} as StatisticsService
   let microsoft: ReturnType<typeof newMicrosoft>
 
   beforeAll(async () => {
-    fake = await startProviderStatistics()
-    // No jobs, which would fetch at times of their own.
-    service = await startTestService({ ROLES: 'web', BASE_URL, ...fake.settings }, undefined, {
-      providerOrigins: fake.origins,
-    })
-    opened = openDatabase(service.databaseUrl)
-    database = opened.pool
-    alice = await service.addPerson('Alice')
-    browser = await signedInBrowser(service, alice)
+    running = await startStatisticsService()
+    ;({ fake, service, database, alice, browser, alerts } = running)
   })
-  afterAll(async () => {
-    await opened?.close()
-    await service?.stop()
-    await fake?.stop()
-  })
+  afterAll(() => running?.stop())
   beforeEach(async () => {
     for (const table of TABLES) await database.query(`delete from ${table}`)
     microsoft = newMicrosoft()
@@ -113,13 +84,6 @@ describe('a sign-in at Microsoft SNDS', () => {
     return { status: response.status, data, error, text }
   }
   const snds = async () => (await ask<SndsAccess>('GET', 'snds')).data
-  async function alerts() {
-    const { rows } = await database.query<Record<string, string>>(
-      'select kind, phase, severity, title, text from alert where workspace_id = $1 order by id',
-      [alice.id],
-    )
-    return rows
-  }
 
   /** Begins a sign-in, and signs in at Microsoft. @returns where the browser ends */
   async function begin(from = browser): Promise<string> {
@@ -141,26 +105,9 @@ describe('a sign-in at Microsoft SNDS', () => {
     expect(status, error).toBe(200)
   }
 
-  function deps() {
-    const { db } = opened
-    const guard = { resolver: mapResolver({}), allowPrivate: true as const }
-    const request = throughOrigins(createGuardedFetch(guard, 20_000, MAX_BYTES), fake.origins)
-    const config = readConfig({ BASE_URL, ...fake.settings, DATABASE_URL: service.databaseUrl })
-    const clients = createClients({ db, secretKey: SERVICE_KEY, config, guardedFetch: request })
-    const onClientRejected = async () => {}
-    return {
-      db,
-      secretKey: SERVICE_KEY,
-      readToken: createAccessTokens({ db, secretKey: SERVICE_KEY, clients, onClientRejected }),
-      requestGoogle: request,
-      requestMicrosoft: request,
-    }
-  }
   async function fetchDue(): Promise<void> {
-    for (const table of ['snds_sign_in', 'snds_access'])
-      await database.query(`update ${table} set due_at = now() where due_at is not null`)
     microsoft.requests = []
-    await fetchStatisticsJob(deps()).run({}, jobContext())
+    await running.fetchDue()
     expect(fake.state.faults).toEqual([])
   }
   const expireToken = () => database.query('update mail_credential set access_expires_at = now()')
@@ -416,7 +363,7 @@ describe('a sign-in at Microsoft SNDS', () => {
       unreadable: expect.stringContaining('1 line of Microsoft’s reports'),
     })
     expect((await database.query('select from snds_day')).rowCount).toBe(50_000)
-    microsoft.days[dayBefore(1)] = csv(' '.repeat(MAX_BYTES + 1))
+    microsoft.days[dayBefore(1)] = csv(' '.repeat(MAX_SNDS_BYTES + 1))
     await fetchDue()
     expect((await snds()).access).toMatchObject({ state: 'failing' })
   })
@@ -444,7 +391,7 @@ describe('a sign-in at Microsoft SNDS', () => {
   })
 
   it('warns before it ends unused, once, and before the approval ends', async () => {
-    const warn = () => endingAccessesJob({ db: opened.db }).run({}, jobContext())
+    const warn = () => endingAccessesJob({ db: running.db }).run({}, jobContext())
     await signIn()
     await warn()
     expect(await alerts()).toEqual([])

@@ -47,7 +47,7 @@ export type FakeOptions = {
   capability?: string
   script?: Script
   edits?: Edit[]
-  /** What is said when a literal may follow. */
+  /** What the server sends when a literal may follow. */
   continuation?: string
   /**
    * Decides at the first sight of a literal: the line that refuses it (without tag), or undefined

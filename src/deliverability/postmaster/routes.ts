@@ -8,6 +8,7 @@ import type { EraseCredential } from '../../mail-credentials/erase-credential.ts
 import { findCredential, holdCredential } from '../../mail-credentials/mail-credentials.sql.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { accessStateOf } from '../provider-access/access-state.ts'
+import { eraseReplaced } from '../provider-access/erase-replaced.ts'
 import { disconnectedAlert } from '../provider-access/messages.ts'
 import { makeDue } from '../provider-access/provider-access.sql.ts'
 import type { PostmasterDeps } from './fetch-postmaster.ts'
@@ -117,10 +118,7 @@ async function connect(
     await holdCredential(trx, workspaceId, credentialId, true)
     await savePostmasterAccess(trx, { workspaceId, credentialId, account: credential.account })
     await notifyChange(trx, workspaceId, 'checks', workspaceId)
-    const other = before?.credentialId ?? null
-    return other === null || other === credentialId
-      ? null
-      : eraseCredential(trx, workspaceId, other)
+    return eraseReplaced(eraseCredential, trx, before, { workspaceId, credentialId })
   })
   await revoke?.()
 }

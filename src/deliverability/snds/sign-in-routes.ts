@@ -11,6 +11,7 @@ import { holdCredential } from '../../mail-credentials/mail-credentials.sql.ts'
 import { OAuthRejected, toFault, type OAuthProblem } from '../../mail-credentials/oauth-problem.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { findSndsAccess, findSndsSignIn, saveSndsSignIn } from './snds.sql.ts'
+import { eraseReplaced } from '../provider-access/erase-replaced.ts'
 import { accessRenewedAlert } from './messages.ts'
 import type { SndsDeps } from './fetch-snds.ts'
 import { presentSnds } from './present-snds.ts'
@@ -123,10 +124,7 @@ async function connect(
     for (const end of ['link', 'signIn'] as const)
       await raiseResolved(trx, accessRenewedAlert(workspaceId, end))
     await notifyChange(trx, workspaceId, 'checks', workspaceId)
-    const other = before?.credentialId ?? null
-    return other === null || other === credentialId
-      ? null
-      : eraseCredential(trx, workspaceId, other)
+    return eraseReplaced(eraseCredential, trx, before, { workspaceId, credentialId })
   })
   await revoke?.()
 }

@@ -15,10 +15,9 @@ import {
 } from '../limits.ts'
 import { dueAccesses } from '../provider-access/provider-access.sql.ts'
 
-const ACCESS = [
+/** Of both kinds of access. */
+const STATE = [
   'workspaceId',
-  'sealed',
-  'enteredAt',
   'approvedOn',
   'dueAt',
   'problem',
@@ -27,21 +26,12 @@ const ACCESS = [
   'fetchedAt',
   'createdAt',
 ] as const
+
+const ACCESS = [...STATE, 'sealed', 'enteredAt'] as const
 /** Links of the automated data access. */
 export type SndsAccessRow = Row<'sndsAccess', typeof ACCESS>
 
-const SIGN_IN = [
-  'workspaceId',
-  'credentialId',
-  'account',
-  'approvedOn',
-  'dueAt',
-  'problem',
-  'isEnded',
-  'unreadable',
-  'fetchedAt',
-  'createdAt',
-] as const
+const SIGN_IN = [...STATE, 'credentialId', 'account'] as const
 /** A sign-in of a person. A workspace has this or links. */
 export type SndsSignInRow = Row<'sndsSignIn', typeof SIGN_IN>
 

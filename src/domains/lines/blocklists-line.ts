@@ -13,7 +13,8 @@ import {
 import type { SenderNetwork } from '../../protocols/spf/spf-senders.ts'
 import { addressesOfNetwork, singleAddresses } from '../domain-senders.ts'
 import type { Evidence, LineState } from '../shapes.ts'
-import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { unused, worstOf, type Line, type LineResult } from './line.ts'
 
 export const blocklistsLine: Line = {
   name: 'blocklists',

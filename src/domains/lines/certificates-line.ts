@@ -10,7 +10,8 @@ import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { SERVICES, type DomainContext, type Probe, type ServiceName } from '../domain-context.ts'
 import { MAX_PROBED_HOSTS } from '../limits.ts'
 import type { LineName, LineState } from '../shapes.ts'
-import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { unused, worstOf, type Line, type LineResult } from './line.ts'
 import { isoDay } from '../../time.ts'
 
 /**

@@ -13,7 +13,8 @@ import type { DomainContext, MailHost } from '../domain-context.ts'
 import { propose, type Proposal } from '../fixes/proposal.ts'
 import type { Evidence, LineState } from '../shapes.ts'
 import { obstacleOf } from './certificates-line.ts'
-import { counted, unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
 import { lookUpTlsa, type Security, type TlsaLookup } from './tlsa-lookup.ts'
 
 type Verdict = { state: LineState; problem: string | null }

@@ -4,7 +4,8 @@ import type { SelectorFinding } from '../../protocols/dkim/probe-selectors.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { dkimProposals } from '../fixes/dkim-fix.ts'
 import type { Evidence } from '../shapes.ts'
-import { counted, messagesOf, stateOfAdvice, unused, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { messagesOf, stateOfAdvice, unused, type Line, type LineResult } from './line.ts'
 
 export const dkimLine: Line = { name: 'dkim', title: 'DKIM', check: checkDkim }
 

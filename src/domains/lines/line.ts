@@ -38,11 +38,6 @@ export function stateOfAdvice(advice: readonly Advice[]): LineState {
 
 export const messagesOf = (advice: readonly Advice[]) => advice.map(({ message }) => message)
 
-/** “1 address”, “1,200 addresses”. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`
-}
-
 /** The line of an optional feature that the domain does not use. */
 export function unused(summary: string, details: string[] = []): LineResult {
   return { state: 'good', isUsed: false, summary, details }

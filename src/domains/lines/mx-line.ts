@@ -5,7 +5,8 @@ import { mxProblems } from '../../protocols/mail/mx-problems.ts'
 import { isReachable, type DomainContext, type MailHost } from '../domain-context.ts'
 import type { LineState } from '../shapes.ts'
 import { failsValidation } from './dnssec-line.ts'
-import { counted, unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { unanswered, unused, worstOf, type Line, type LineResult } from './line.ts'
 
 export const mxLine: Line = { name: 'mx', title: 'MX', check: checkMx }
 

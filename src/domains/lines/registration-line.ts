@@ -2,7 +2,8 @@ import type { Registration } from '../../protocols/registration.ts'
 import { DAY_MS, isoDay } from '../../time.ts'
 import type { DomainContext } from '../domain-context.ts'
 import type { LineState } from '../shapes.ts'
-import { counted, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { type Line, type LineResult } from './line.ts'
 
 /** Days before the end of a registration. */
 const RENEWAL_DAYS = 30

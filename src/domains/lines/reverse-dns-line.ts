@@ -10,7 +10,8 @@ import { propose, type Proposal } from '../fixes/proposal.ts'
 import { MAX_REVERSE_ADDRESSES } from '../limits.ts'
 import { singleAddresses } from '../domain-senders.ts'
 import type { LineState } from '../shapes.ts'
-import { counted, unused, worstOf, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { unused, worstOf, type Line, type LineResult } from './line.ts'
 
 /** An address of a mail server, and its host where it is known. */
 type Subject = { ip: string; host: string | null; isSender: boolean }

@@ -6,7 +6,8 @@ import type { DomainContext } from '../domain-context.ts'
 import { MAX_SENDER_NETWORKS } from '../limits.ts'
 import { formatNetwork } from '../domain-senders.ts'
 import type { Evidence } from '../shapes.ts'
-import { counted, messagesOf, unanswered, unused, type Line, type LineResult } from './line.ts'
+import { counted } from '../../counted.ts'
+import { messagesOf, unanswered, unused, type Line, type LineResult } from './line.ts'
 
 /** IPv4 addresses that one organisation rarely needs: the size of a /12. */
 const MANY_ADDRESSES = 2 ** 20

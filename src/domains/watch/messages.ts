@@ -4,7 +4,7 @@ import type { Severity } from '../../alerts/severity.ts'
 import { DAY_MS, isoDay } from '../../time.ts'
 import { STATE_NAMES } from '../messages.ts'
 import type { DomainReport } from '../shapes.ts'
-import { counted } from '../lines/line.ts'
+import { counted } from '../../counted.ts'
 import type { StateChange } from './states.ts'
 
 function incidentOf(domain: string): string {
