@@ -1,6 +1,6 @@
 // Texts of abuse emails and of the page on which recipients opt out.
 import type { DeliveryFailure } from '../../protocols/delivery-status.ts'
-import { counted } from './counted.ts'
+import { counted } from '../../counted.ts'
 import type { MailedReport } from './abuse-mails.sql.ts'
 import { isoDay } from '../../time.ts'
 
