@@ -276,7 +276,7 @@ describe('the words about a domain', () => {
       expect(alert !== undefined, name).toBe(worse.length > 0)
       if (!alert) continue
       expect(alert.title).toBe(`${name} got worse: ${worse.map(({ title }) => title).join(', ')}`)
-      const email = composeEmail([{ ...alert, at: new Date(alert.at) }], {
+      const email = composeEmail([{ ...alert, path: '', at: new Date(alert.at) }], {
         baseUrl: portreeve.url,
         workspaceId: alice.id,
       })

@@ -20,10 +20,8 @@ const SCREENS = [
   '/hooks',
   '/check?q=192.0.2.3',
 ]
-/** Milliseconds in which a tab must show its screen, also on a busy machine. */
-const LOAD_MS = 8_000
-/** Milliseconds in which another tab must take over, also on a busy machine. */
-const TAKE_OVER_MS = 5_000
+/** Milliseconds in which another tab must take over: half of what a hidden tab keeps its stream. */
+const TAKE_OVER_MS = 30_000
 
 const browser = await sharedChromium()
 let portreeve: TestService
@@ -67,8 +65,8 @@ async function holderOf(tabs: Page[]): Promise<Page> {
 async function openTab(context: BrowserContext, path: string): Promise<Page> {
   const tab = await context.newPage()
   await recordStreams(tab)
-  await tab.goto(path, { timeout: LOAD_MS })
-  await tab.locator('h1').first().waitFor({ timeout: LOAD_MS })
+  await tab.goto(path)
+  await tab.locator('h1').first().waitFor()
   return tab
 }
 
@@ -79,9 +77,9 @@ describe.each([
   let context: BrowserContext
   const tabs: Page[] = []
   const lists = () => tabs.filter((tab) => tab.url().endsWith('/hooks'))
-  const added = async (label: string, timeout = LOAD_MS) => {
+  const added = async (label: string) => {
     await addEndpoint(label)
-    for (const tab of lists()) await tab.getByRole('link', { name: label }).waitFor({ timeout })
+    for (const tab of lists()) await tab.getByRole('link', { name: label }).waitFor()
   }
 
   it('load as one does, with one stream', async () => {
@@ -124,17 +122,14 @@ describe('the stream of several tabs', () => {
       tabs.push(await openTab(context, screen))
   })
 
-  /** @returns milliseconds until another tab has the stream */
-  async function takeOver(holder: Page, lose: () => Promise<unknown>): Promise<number> {
+  /** Ends once another tab has the stream. */
+  async function passOn(holder: Page, lose: () => Promise<unknown>): Promise<void> {
     const others = tabs.filter((tab) => tab !== holder)
-    const begun = performance.now()
     const lost = lose()
     await expect
-      .poll(async () => (await holdersOf(others)).length, { interval: 20, timeout: LOAD_MS })
+      .poll(async () => (await holdersOf(others)).length, { interval: 20, timeout: TAKE_OVER_MS })
       .toBe(1)
-    const took = performance.now() - begun
     await lost
-    return took
   }
 
   async function showsOn(shown: Page[], label: string): Promise<void> {
@@ -146,7 +141,7 @@ describe('the stream of several tabs', () => {
   it('is taken over from a hidden tab, whose stream lasts until then', async () => {
     const holder = await holderOf(tabs)
     const links = await watchLinks(tabs[1] as Page)
-    expect(await takeOver(holder, () => setHidden(holder, true))).toBeLessThan(TAKE_OVER_MS)
+    await passOn(holder, () => setHidden(holder, true))
     await holderOf(tabs)
     await showsOn(tabs, 'while one is hidden')
     await setHidden(holder, false)
@@ -155,7 +150,7 @@ describe('the stream of several tabs', () => {
 
   it('is taken over from a frozen tab, which catches up when it is shown again', async () => {
     const holder = await holderOf(tabs)
-    expect(await takeOver(holder, () => tellPage(holder, 'freeze'))).toBeLessThan(TAKE_OVER_MS)
+    await passOn(holder, () => tellPage(holder, 'freeze'))
     const others = tabs.filter((tab) => tab !== holder)
     await showsOn(others, 'while one is frozen')
     await tellPage(holder, 'resume')
@@ -170,14 +165,14 @@ describe('the stream of several tabs', () => {
     session.send('Page.crash').catch(() => undefined)
     await crashed
     tabs = tabs.filter((tab) => tab !== holder)
-    expect(await takeOver(holder, async () => undefined)).toBeLessThan(TAKE_OVER_MS)
+    await passOn(holder, async () => undefined)
     await showsOn(tabs, 'after the crash')
     await holder.close()
   })
 
   it('is kept on the way back in the history', async () => {
     const holder = await holderOf(tabs)
-    expect(await takeOver(holder, () => holder.goto('/docs'))).toBeLessThan(TAKE_OVER_MS)
+    await passOn(holder, () => holder.goto('/docs'))
     await holder.goBack()
     await showsOn(tabs, 'after the way back')
     await holderOf(tabs)

@@ -11,7 +11,7 @@ import { startEmbedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate-schema.ts'
 import { emptyDatabase } from '../database.ts'
 import { startPostgres, type Postgres } from '../servers/postgres.ts'
-import { countRows, fillEveryTable } from '../store/old-rows.ts'
+import { countRows, fillEveryTable, readTables } from '../store/old-rows.ts'
 import { PROGRAM, runInProcess, SURROUNDINGS } from './command.ts'
 
 const log = createLog('silent')
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await boss.createQueue('copied')
   await boss.send('copied', { n: 1 })
   await boss.stop({ graceful: false })
-  counts = await countRows(pool)
+  counts = await countRows(pool, await readTables(pool))
   await close()
   await embedded.stop()
 })
@@ -57,7 +57,7 @@ const copy = (to: string, env: Record<string, string>) =>
 
 async function countsOf(url: string) {
   const { pool, close } = openDatabase(url)
-  const found = await countRows(pool)
+  const found = await countRows(pool, await readTables(pool))
   const { rows } = await pool.query<{ bytes: string; jobs: string }>(
     `select (select max(length(body)) from webhook_request) as bytes,
        (select count(*) from pgboss.job where name = 'copied') as jobs`,

@@ -22,6 +22,9 @@ const FOLLOWERS = ['45.9.20.12', '45.9.20.13', '45.9.20.14']
 /** A server of Bob. */
 const OTHER = '45.9.20.15'
 
+/** Followers do not poll: what they block has come by the event stream. */
+const STREAM_ONLY = { poll: 3_600 }
+
 let app: App | undefined
 let portreeve: TestService
 let provider: FeedProvider
@@ -60,9 +63,9 @@ beforeAll(async () => {
   const [first = ''] = followers.map((machine, at) => network.connect(machine, FOLLOWERS[at] ?? ''))
   others = await openMachine({ network: true })
   ipv6 = { first, others: network.connect(others, OTHER) }
-  stopFirst = network.follow(followers[0] as Machine, key)
-  for (const machine of followers.slice(1)) network.follow(machine, key)
-  network.follow(others, await makeKey(bob), { backend: 'ipset' })
+  stopFirst = network.follow(followers[0] as Machine, key, STREAM_ONLY)
+  for (const machine of followers.slice(1)) network.follow(machine, key, STREAM_ONLY)
+  network.follow(others, await makeKey(bob), { backend: 'ipset', ...STREAM_ONLY })
 
   const script = `curl -fsS '${REPORTS_URL}/api/v1/abuse/fail2ban-install?token=${token}' | sh -s -- --yes`
   const installed = await serverA.runAside(['sh', '-c', script])
@@ -116,16 +119,12 @@ const everywhere = FOLLOWERS.map(() => true)
 const nowhere = FOLLOWERS.map(() => false)
 
 describe('a fleet of servers in networks of their own', () => {
-  it('drops packets of an address everywhere within five seconds after fail2ban banned it on one', async () => {
+  it('drops packets of an address everywhere as soon as fail2ban has banned it on one', async () => {
     await expect.poll(countFollowing).toBe(followers.length)
     expect(await network.knock(FIRST, FOLLOWERS[0] ?? '')).toBe('let in')
     attack(serverA, 'sshd', [FIRST])
     await expect.poll(() => bansOf(serverA), { interval: 100 }).toContain(`sshd tcp ${FIRST}`)
-    const bannedAt = performance.now()
     await expect.poll(() => blocksEverywhere(FIRST), { interval: 100 }).toEqual(everywhere)
-    const milliseconds = performance.now() - bannedAt
-    console.log(`dropped on ${followers.length} servers after ${milliseconds.toFixed(0)} ms`)
-    expect(milliseconds).toBeLessThan(5_000)
     for (const address of FOLLOWERS) expect(await network.knock(FIRST, address)).toBe('dropped')
     for (const address of FOLLOWERS) expect(await network.knock(STRANGE, address)).toBe('let in')
     // Another workspace sees nothing.

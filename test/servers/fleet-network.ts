@@ -26,8 +26,8 @@ export type FleetNetwork = {
   close(): Promise<void>
 }
 
-/** `env` of the program, such as SSH_CONNECTION. */
-type FollowOptions = { env?: Record<string, string>; backend?: 'nftables' | 'ipset' }
+/** `env` of the program, such as SSH_CONNECTION, and seconds between polls while it has no stream. */
+type FollowOptions = { env?: Record<string, string>; backend?: 'nftables' | 'ipset'; poll?: number }
 
 /** No server listens there: allowed clients get a reset, dropped ones no response. */
 const KNOCK = `import socket, sys
@@ -82,8 +82,9 @@ export async function openFleetNetwork(
 
   return {
     connect: (machine, address) => connect(machine, [address]),
-    follow(machine, key, { env = {}, backend = 'nftables' } = {}) {
-      machine.write(BLOCKER, readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist'), 'utf8'), 0o755) // prettier-ignore
+    follow(machine, key, { env = {}, backend = 'nftables', poll = 10 } = {}) {
+      const program = readFileSync(join(ROOT, 'clients/fail2ban/portreeve-blocklist'), 'utf8')
+      machine.write(BLOCKER, program.replace(/^POLL = 10\b/m, `POLL = ${poll}`), 0o755)
       machine.write('/etc/portreeve-client/key', `${key}\n`, 0o600)
       const fleet = `[fleet]\nurl = ${REPORTS_URL}/api/v1/abuse/fleet\nbackend = ${backend}\n`
       machine.write('/etc/portreeve-client/blocklist.conf', fleet)

@@ -26,7 +26,7 @@ import { isRoot, unprivilegedUser } from '../../src/store/embedded/database-user
 import { openMigrated } from '../../src/store/migrate-schema.ts'
 import { initdbsOf } from './initdbs.ts'
 import { makeOldFolder } from './old-folder.ts'
-import { countRows } from './old-rows.ts'
+import { countRows, readTables } from './old-rows.ts'
 
 const log = createLog('silent')
 const CHILD = join(import.meta.dirname, 'embedded.child.ts')
@@ -137,7 +137,7 @@ describe('a data folder of PostgreSQL 15', () => {
       ),
     ).toEqual(['portreeve'])
     const { pool, close } = openDatabase(url)
-    const counts = await countRows(pool)
+    const counts = await countRows(pool, await readTables(pool))
     await close()
     expect(Object.entries(counts).filter(([, rows]) => rows === 0)).toEqual([])
     await keepUpgraded()

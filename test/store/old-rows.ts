@@ -10,7 +10,7 @@ type Column = {
   /** The first of the values that a check allows. */
   allowed: string | null
 }
-type Table = { name: string; partitioned: boolean; columns: Column[] }
+export type Table = { name: string; partitioned: boolean; columns: Column[] }
 
 const TABLES = `
   select c.oid::regclass::text as name, c.relkind = 'p' as partitioned, json_agg(json_build_object(
@@ -27,10 +27,6 @@ const TABLES = `
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     and c.relname <> 'schema_migration'
   group by c.oid order by c.oid`
-
-const NAMES = `select oid::regclass::text as name from pg_class
-  where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-    and relname <> 'schema_migration'`
 
 /** A value of each type, as SQL. */
 const VALUES: Record<string, string> = {
@@ -70,13 +66,25 @@ const ODD: Record<string, string> = {
   'shared_check.token': `repeat('a', 24)`,
 }
 
+export async function readTables(pool: Pool): Promise<Table[]> {
+  return (await pool.query<Table>(TABLES)).rows
+}
+
 /**
  * Puts a row into every table that has none, whatever the schema: no column empty, where its checks
  * allow that.
  */
 export async function fillEveryTable(pool: Pool): Promise<void> {
-  const counts = await countRows(pool)
-  const { rows: tables } = await pool.query<Table>(TABLES)
+  const tables = await readTables(pool)
+  await fillEmptyTables(pool, tables, await countRows(pool, tables))
+}
+
+/** @param counts rows of each table, as `countRows` returns them */
+export async function fillEmptyTables(
+  pool: Pool,
+  tables: Table[],
+  counts: Record<string, number>,
+): Promise<void> {
   let left = tables.filter(({ name }) => counts[name] === 0)
   while (left.length > 0) {
     const troubles = new Map<Table, unknown>()
@@ -108,8 +116,11 @@ async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<
  * checks allow that.
  * @param known the columns seen so far; the present ones are added
  */
-export async function fillNewColumns(pool: Pool, known: Set<string>): Promise<void> {
-  const { rows: tables } = await pool.query<Table>(TABLES)
+export async function fillNewColumns(
+  pool: Pool,
+  tables: Table[],
+  known: Set<string>,
+): Promise<void> {
   for (const table of tables) {
     for (const column of table.columns) {
       const name = `${table.name}.${column.name}`
@@ -136,8 +147,7 @@ function valueOf(table: string, { name, type, parent, allowed }: Column): string
 }
 
 /** Rows of each table, to be compared. */
-export async function countRows(pool: Pool): Promise<Record<string, number>> {
-  const { rows: tables } = await pool.query<{ name: string }>(NAMES)
+export async function countRows(pool: Pool, tables: Table[]): Promise<Record<string, number>> {
   const each = tables.map(({ name }) => `select '${name}' as name, count(*)::int as n from ${name}`)
   const { rows } = await pool.query<{ name: string; n: number }>(each.join(' union all '))
   return Object.fromEntries(rows.map(({ name, n }) => [name, n]))

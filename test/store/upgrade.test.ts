@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs'
-import { basename } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/accounts/sign-in/password-hash.ts'
@@ -10,7 +10,13 @@ import { createLog } from '../../src/log.ts'
 import { encrypt } from '../../src/store/encryption.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
 import { MIGRATIONS, migrateUpTo } from './migrate-up-to.ts'
-import { countRows, fillEveryTable, fillNewColumns } from './old-rows.ts'
+import {
+  countRows,
+  fillEmptyTables,
+  fillEveryTable,
+  fillNewColumns,
+  readTables,
+} from './old-rows.ts'
 
 const KEY = 'the key of a service that is years old'
 
@@ -40,6 +46,13 @@ async function insertOldToken(pool: Pool, accountId: string): Promise<string> {
   return token
 }
 
+/** Applies a migration as `migrate` does, which would read all of them each time. */
+async function apply(pool: Pool, schema: string): Promise<void> {
+  const sql = readFileSync(join(MIGRATIONS, `${schema}.sql`), 'utf8')
+  const isInSteps = sql.startsWith('-- without a transaction')
+  for (const statement of isInSteps ? sql.split(/;$/m) : [sql]) await pool.query(statement)
+}
+
 /** Tables that a later schema renames. */
 function renamed({ account_usage: usage, ...rows }: Record<string, number>) {
   return usage === undefined ? rows : { ...rows, workspace_usage: usage }
@@ -51,16 +64,14 @@ describe('a database of any schema there was', () => {
     const known = new Set<string>()
     let before: Record<string, number> = {}
     for (const schema of SCHEMAS) {
-      await migrateUpTo(pool, schema)
-      expect(renamed(await countRows(pool)), schema).toMatchObject(renamed(before))
+      await apply(pool, schema)
+      const tables = await readTables(pool)
+      const counts = await countRows(pool, tables)
+      expect(renamed(counts), schema).toMatchObject(renamed(before))
       // What this migration added is filled, so that the next ones meet a value everywhere.
-      await fillNewColumns(pool, known)
-      await fillEveryTable(pool)
-      before = await countRows(pool)
-      expect(
-        Object.values(before).every((rows) => rows > 0),
-        schema,
-      ).toBe(true)
+      await fillNewColumns(pool, tables, known)
+      await fillEmptyTables(pool, tables, counts)
+      before = Object.fromEntries(tables.map(({ name }) => [name, Math.max(counts[name] ?? 0, 1)]))
     }
     await drop()
   })
