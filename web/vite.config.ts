@@ -4,6 +4,7 @@ import { defineConfig, type Plugin } from 'vite'
 import { CHUNKS } from './build/chunks.ts'
 import { compressFiles } from './build/compress.ts'
 import { screenFiles } from './build/screen-files.ts'
+import { singleMessages } from './build/single-messages.ts'
 import { writeGuide } from '../scripts/guide.ts'
 
 const page = (name: string) => join(import.meta.dirname, name)
@@ -12,7 +13,7 @@ const page = (name: string) => join(import.meta.dirname, name)
 const SERVICE = 'http://localhost:8080'
 
 export default defineConfig({
-  plugins: [react(), screenFiles(), compressed(), guide()],
+  plugins: [singleMessages(), react(), screenFiles(), compressed(), guide()],
   // Scripts and style sheets name files relative to themselves, so that they work below any path.
   experimental: {
     renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),

@@ -1,4 +1,5 @@
 import { sql, type ExpressionBuilder } from 'kysely'
+import { boundedOf } from '../store/bounded.ts'
 import type { Db } from '../store/database.ts'
 import { lockRow, type Row } from '../store/row.ts'
 import { orderTerm, type Order } from '../store/order.ts'
@@ -92,18 +93,22 @@ export async function countOpenProcesses(db: Db, workspaceId: string): Promise<n
 /** A delisting in progress, and how many of its steps need the user’s action. */
 export type OpenDelisting = Pick<ProcessRow, 'id' | 'ip'> & { steps: number }
 
-/** Lists the delistings in progress, newest first. */
+export type OpenDelistings = { rows: OpenDelisting[]; /** All that wait for the user. */ waiting: number } // prettier-ignore
+
+/** Lists the delistings in progress: those that wait for the user first, then the newest. */
 export async function listOpenDelistings(
   db: Db,
   workspaceId: string,
   limit: number,
-): Promise<OpenDelisting[]> {
-  const { rows } = await sql<OpenDelisting>`
-    select p.id, host(p.ip) as ip, (
-      select count(*)::int from delisting_step s where s.process_id = p.id and s.needs is not null) as steps
-    from delisting_process p where p.workspace_id = ${workspaceId} and p.status = any(${OPEN})
-    order by p.id desc limit ${limit}`.execute(db)
-  return rows
+): Promise<OpenDelistings> {
+  const found = await sql<OpenDelisting & { total: number }>`
+    select id, ip, steps, (count(*) filter (where steps > 0) over ())::int as total from (
+      select p.id, host(p.ip) as ip, (
+        select count(*)::int from delisting_step s where s.process_id = p.id and s.needs is not null) as steps
+      from delisting_process p where p.workspace_id = ${workspaceId} and p.status = any(${OPEN})) process
+    order by steps > 0 desc, id desc limit ${limit}`.execute(db)
+  const { rows, total } = boundedOf(found.rows)
+  return { rows, waiting: total }
 }
 
 export type AddressDelisting = Pick<ProcessRow, 'id' | 'status' | 'createdAt' | 'completedAt'>

@@ -90,9 +90,12 @@ export function siteRoutes(
     schemaHide: true,
     preCompressed: true,
     index: false,
-    // Names carry a hash of the content, so what a name means never changes.
+    // Names carry a hash of the content, so what a name means never changes: nobody asks again.
     immutable: true,
     maxAge: '1y',
+    etag: false,
+    lastModified: false,
+    acceptRanges: false,
     setHeaders: (reply) => void reply.headers(ASSET_HEADERS),
   })
   guideRoutes(app, join(root, 'guide'))

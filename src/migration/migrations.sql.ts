@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type SqlBool, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { KEEP_DAYS } from '../mail-credentials/limits.ts'
 import { Fault } from '../errors.ts'
+import { boundedOf, type Bounded } from '../store/bounded.ts'
 import type { Db } from '../store/database.ts'
 import { hasRow, type Row } from '../store/row.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
@@ -275,13 +276,14 @@ export async function listFailedMigrations(
   workspaceId: string,
   since: Date,
   limit: number,
-): Promise<FailedMigration[]> {
-  const { rows } = await sql<FailedMigration>`
-    select id, error_count, source ->> 'user' as user from migration
+): Promise<Bounded<FailedMigration>> {
+  const { rows } = await sql<FailedMigration & { total: number }>`
+    select id, error_count, source ->> 'user' as user, (count(*) over ())::int as total
+    from migration
     where workspace_id = ${workspaceId} and batch_id is null and status = 'failed'
       and created_at > ${since} and not (options ->> 'dryRun')::bool
     order by id desc limit ${limit}`.execute(db)
-  return rows
+  return boundedOf(rows)
 }
 
 export async function countMigrations(db: Db, workspaceId: string, q?: string): Promise<number> {

@@ -1,6 +1,6 @@
 import type { ChannelState } from '../alerts/channels/channel-states.ts'
 import type { PendingReviews } from '../abuse/pending-reviews.ts'
-import type { OpenDelisting } from '../delisting/delistings.sql.ts'
+import type { OpenDelisting, OpenDelistings } from '../delisting/delistings.sql.ts'
 import type { FailingMailbox } from '../dmarc/dmarc-digest.sql.ts'
 import type { UnverifiedDomain } from '../dmarc/domains/dmarc-domains.sql.ts'
 import type { DomainSummary } from '../domains/shapes.ts'
@@ -14,11 +14,11 @@ import type { Problem } from './shapes.ts'
 /** What the modules know that may be a problem: the worst of each kind. */
 export type ProblemData = {
   /** Watched domains with a bad state. */
-  domains: DomainSummary[]
+  domains: Bounded<DomainSummary>
   hosts: ProblemHosts
-  delistings: OpenDelisting[]
+  delistings: OpenDelistings
   /** Migrations that failed lately, without dry runs. */
-  migrations: FailedMigration[]
+  migrations: Bounded<FailedMigration>
   mailboxes: FailingMailbox[]
   channels: ChannelState[]
   unverified: Bounded<UnverifiedDomain>
@@ -35,18 +35,21 @@ export type FoundProblems = Record<'problems' | 'setup' | 'administration', Foun
 /** Finds what needs a person, the worst first: one entry for each cause. */
 export function findProblems(data: ProblemData): FoundProblems {
   const listed = listedAddresses(data)
-  const broken = data.domains.filter(isBroken)
+  const { domains, migrations, delistings } = data
+  const broken = domains.rows.filter(isBroken)
+  const waiting = delistings.rows.filter(({ steps }) => steps > 0)
   const problems = [
     ...listed,
     ...broken.map(brokenDomain),
+    ...further('domains', domains.total - domains.rows.length),
     ...failingCertificates(data.hosts, broken),
-    ...data.migrations.map(failedMigration),
+    ...migrations.rows.map(failedMigration),
+    ...further('migrations', migrations.total - migrations.rows.length),
     ...data.mailboxes.map(failingMailbox),
     ...channelProblems(data.channels),
     // A delisting that waits is the same problem as the listing.
-    ...data.delistings
-      .filter(({ ip, steps }) => steps > 0 && !listed.some(({ key }) => key === ip))
-      .map(waitingDelisting),
+    ...waiting.filter(({ ip }) => !listed.some(({ key }) => key === ip)).map(waitingDelisting),
+    ...further('delistings', delistings.waiting - waiting.length),
   ]
   return {
     problems: problems.toSorted(
@@ -62,6 +65,22 @@ export function countProblems(problems: readonly Pick<Problem, 'count'>[]): numb
   return problems.reduce((sum, { count = 1 }) => sum + count, 0)
 }
 
+/** The entry for problems that were not read. */
+const FURTHER = {
+  hosts: ['bad', sentences.moreListedHosts, actions.viewHosts, '/monitoring?status=listed'],
+  domains: ['bad', sentences.moreDomains, actions.viewDomains, '/domains'],
+  certificates: ['warn', sentences.moreCertificates, actions.viewHosts, '/monitoring'],
+  migrations: ['bad', sentences.moreMigrations, actions.viewMigrations, '/migrations'],
+  delistings: ['warn', sentences.moreDelistings, actions.viewDelistings, '/delisting'],
+} as const
+
+/** @param count of problems that were not read, beside those that have entries of their own */
+function further(key: keyof typeof FURTHER, count: number): FoundProblem[] {
+  if (count <= 0) return []
+  const [tone, sentence, action, path] = FURTHER[key]
+  return [{ key, tone, sentence: sentence(count), action, path, count }]
+}
+
 type Host = ProblemHosts['rows'][number]
 
 /** One problem for each listed address, however many hosts and domains it affects. */
@@ -74,17 +93,10 @@ function listedAddresses({
   const byAddress = Map.groupBy(listed, ({ id, listedIps }) => listedIps.join(' ') || id)
   const shown = [...byAddress].map(([key, hosts]) => {
     const ids = new Set(hosts.map(({ id }) => id))
-    const affected = domains.filter((domain) => domain.hosts.some(({ id }) => ids.has(id)))
-    return listedAddress(key, hosts, affected.length, delistings)
+    const affected = domains.rows.filter((domain) => domain.hosts.some(({ id }) => ids.has(id)))
+    return listedAddress(key, hosts, affected.length, delistings.rows)
   })
-  const more = counts.listed - listed.length
-  if (more <= 0) return shown
-  const path = '/monitoring?status=listed'
-  const sentence = sentences.moreListedHosts(more)
-  return [
-    ...shown,
-    { key: 'hosts', tone: 'bad', sentence, action: actions.viewHosts, path, count: more },
-  ]
+  return [...shown, ...further('hosts', counts.listed - listed.length)]
 }
 
 function listedAddress(
@@ -148,11 +160,7 @@ function failingCertificates(
         : { action: actions.viewHosts, path: '/monitoring' }
     return { key: `certificate ${key}`, tone, sentence, ...next }
   })
-  const more = counts.certificateProblems - all.length
-  if (more <= 0) return shown
-  const sentence = sentences.moreCertificates(more)
-  const next = { action: actions.viewHosts, path: '/monitoring' }
-  return [...shown, { key: 'certificates', tone: 'warn', sentence, ...next, count: more }]
+  return [...shown, ...further('certificates', counts.certificateProblems - all.length)]
 }
 
 /** A domain is a problem of its own unless a listed host, a problem already, is its only one. */

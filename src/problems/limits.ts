@@ -1,7 +1,7 @@
 /** Hosts that are read, those with problems first; the others are counted. */
 export const MAX_HOSTS = 50
 
-/** Objects of every other kind that are read: each may be a problem. */
+/** Objects of every other kind that are read: each may be a problem. The others are counted. */
 export const MAX_OBJECTS = 100
 
 /** Hosts that a sentence names. */

@@ -15,6 +15,11 @@ export const sentences = {
     ]
       .filter(Boolean)
       .join(', ')}).`,
+  moreDomains: (count: number) =>
+    `${counted(count, 'more domain')} ${count === 1 ? 'has' : 'have'} problems.`,
+  moreMigrations: (count: number) => `${counted(count, 'more migration')} failed.`,
+  moreDelistings: (count: number) =>
+    `${counted(count, 'more delisting')} ${count === 1 ? 'needs' : 'need'} your action.`,
   brokenDomain: (domain: string) => `${domain} has a problem.`,
   moreCertificates: (count: number) =>
     count === 1
@@ -73,6 +78,8 @@ export const actions = {
   viewHost: 'View host',
   viewHosts: 'View hosts',
   reviewMigration: 'Review migration',
+  viewMigrations: 'View migrations',
+  viewDelistings: 'View delistings',
   viewMailbox: 'View mailbox',
   viewChannels: 'View channels',
   viewDomains: 'View domains',

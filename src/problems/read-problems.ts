@@ -28,14 +28,16 @@ export type ProblemDeps = Pick<SendDeps, 'db' | 'secretKey' | 'relay' | 'baseUrl
 
 export type ProblemReader = Pick<Caller, 'workspaceId' | 'role' | 'scopes' | 'admin'>
 
+const NONE = { rows: [], total: 0 }
+
 const NOTHING: ProblemData = {
-  domains: [],
+  domains: NONE,
   hosts: { rows: [], counts: { listed: 0, certificateProblems: 0 } },
-  delistings: [],
-  migrations: [],
+  delistings: { rows: [], waiting: 0 },
+  migrations: NONE,
   mailboxes: [],
   channels: [],
-  unverified: { rows: [], total: 0 },
+  unverified: NONE,
   reviews: null,
 }
 

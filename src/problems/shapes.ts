@@ -20,7 +20,7 @@ export type Problem = Static<typeof Problem>
 export const ProblemList = Type.Object({
   count: Type.Integer({ description: 'All of `problems`, with those that an entry stands for.' }),
   problems: Type.Array(Problem, {
-    description: `The worst first, of up to ${MAX_HOSTS} hosts and ${MAX_OBJECTS} objects of every other kind. Further hosts are counted in one entry.`,
+    description: `The worst first, of up to ${MAX_HOSTS} hosts and ${MAX_OBJECTS} objects of every other kind. Further ones of a kind are counted in one entry.`,
   }),
   setup: Type.Array(Problem, { description: 'What is left to set up.' }),
   administration: Type.Array(Problem, {

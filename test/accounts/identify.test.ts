@@ -164,7 +164,7 @@ describe('a change in one instance', () => {
       `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'portreeve notifications'`,
     )
-    await expect.poll(() => elsewhere.identify(bearer(token)), { timeout: 5_000 }).toBeNull()
+    await expect.poll(() => elsewhere.identify(bearer(token)), { timeout: 20_000 }).toBeNull()
   })
 })
 
@@ -212,7 +212,7 @@ describe('a cached token', () => {
     const [before] = await listTokens(database.db, alice.id)
     expect(before?.lastUsedAt).toBeNull()
     const lastUse = async () => (await listTokens(database.db, alice.id))[0]?.lastUsedAt
-    await expect.poll(lastUse, { timeout: 5_000 }).toBeInstanceOf(Date)
+    await expect.poll(lastUse).toBeInstanceOf(Date)
     expect((await listTokens(database.db, charlie.id))[0]?.lastUsedAt).toBeNull()
   })
 })

@@ -74,7 +74,7 @@ describe('portreeve serve at a terminal', { timeout: 180_000 }, () => {
     const pidFile = join(folder, 'data', 'postgres', 'postmaster.pid')
     expect(existsSync(pidFile)).toBe(true)
     closing.close()
-    await expect.poll(() => existsSync(pidFile), { timeout: 15_000 }).toBe(false)
+    await expect.poll(() => existsSync(pidFile)).toBe(false)
   })
 
   it('writes only JSON lines with --json', async () => {

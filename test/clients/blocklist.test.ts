@@ -155,7 +155,7 @@ describe.each(['nftables', 'ipset'])('a blocklist in %s', (backend) => {
     const outside = machine.start(['unshare', '-n', 'sleep', 'infinity'])
     const networkOf = (pid: number | undefined) => readlinkSync(`/proc/${pid}/ns/net`)
     const known = [networkOf(process.pid), networkOf(machine.pid)]
-    await until(() => !known.includes(networkOf(outside.pid)), 5_000)
+    await until(() => !known.includes(networkOf(outside.pid)))
     const knock = (from: string) =>
       machine
         .run(['nsenter', '-t', String(outside.pid), '-n', 'python3', '-c', KNOCK, from])

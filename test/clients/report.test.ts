@@ -110,7 +110,7 @@ describe.each(CLIENTS)('a report with nothing but %s', (client) => {
   it('hides its token while it waits', async () => {
     service.answerWith(silence)
     const waiting = report({}, client)
-    await until(() => service.received.length === 1, 5_000)
+    await until(() => service.received.length === 1)
     const running = commandLines()
     expect(
       running.filter((line) => line.includes(client) && line.includes(service.origin)),

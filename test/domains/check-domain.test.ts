@@ -302,7 +302,7 @@ describe('an unknown result', () => {
     }
     const started = performance.now()
     const report = await check({}, { resolver, deadlineMs: 1_200 })
-    expect(performance.now() - started).toBeLessThan(7_000)
+    expect(performance.now() - started).toBeLessThan(9_000)
     expect(lineOf(report, 'dkim')).toMatchObject({
       state: 'unknown',
       summary: 'Not finished in time.',
@@ -317,7 +317,7 @@ describe('an unknown result', () => {
     await expect(
       checkWith({ lists, resolver, stop: AbortSignal.timeout(100) }),
     ).rejects.toMatchObject({ code: 'upstream_timeout' })
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(9_000)
     resolver.close()
     await silent.close()
   })

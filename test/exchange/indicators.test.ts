@@ -139,7 +139,7 @@ describe('the TAXII 2.1 server', () => {
     await portreeve.request(`/api/v1/abuse/fleet/bans/${data.bans[0]?.id}`, { method: 'DELETE', token: alice.token }) // prettier-ignore
     const revoked = async () => (await objects())?.map((object) => object.revoked ?? false)
     // A list is used for a moment after it was read.
-    await expect.poll(revoked, { timeout: 15_000 }).toEqual([false, true])
+    await expect.poll(revoked).toEqual([false, true])
     for (const object of (await objects()) ?? []) expect(stixErrors(object)).toEqual([])
   })
 

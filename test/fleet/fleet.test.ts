@@ -248,7 +248,7 @@ describe('the fleet list', () => {
     await report(late)
     expect(await listed()).toContain(late)
     await ask('fleet/list', { key: ourKey, from: late })
-    await expect.poll(() => listed(), { timeout: 10_000 }).not.toContain(late)
+    await expect.poll(() => listed()).not.toContain(late)
   })
 
   it('records who caused what, and lets members ban and unban', async () => {
@@ -285,9 +285,7 @@ describe('the fleet list', () => {
     await pool.query('update fleet_ban set expires_at = now() where address = $1', [ip])
     await close()
     expect(await listed()).not.toContain(ip)
-    await expect
-      .poll(async () => (await list(ourKey, cursor)).removed, { timeout: 10_000 })
-      .toEqual([ip])
+    await expect.poll(async () => (await list(ourKey, cursor)).removed).toEqual([ip])
   })
 
   it('changes nothing in the shared list', async () => {
@@ -354,7 +352,7 @@ describe('a follower', () => {
     follower.stop()
     const servers = () => read<object[]>('fleet/servers', { as: alice })
     await expect
-      .poll(servers, { timeout: 5_000 })
+      .poll(servers)
       .toContainEqual(expect.objectContaining({ address: '96.1.2.3', client: 'a-follower/1' }))
   })
 

@@ -467,8 +467,8 @@ describe('migrations over HTTP', () => {
       return rows[0]
     }
     const waiting = { status: 'pending', alive_at: null, state: 'retry', is_held: true }
-    await vi.waitFor(async () => expect(await held()).toEqual(waiting), { timeout: 10_000 })
-    await vi.waitFor(() => expect(slow.open()).toBe(0), { timeout: 5_000 })
+    await vi.waitFor(async () => expect(await held()).toEqual(waiting), { timeout: 60_000 })
+    await vi.waitFor(() => expect(slow.open()).toBe(0), { timeout: 60_000 })
     // It takes no place in the queue of others.
     const others = await post(
       'migrate',

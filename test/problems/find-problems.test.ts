@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { countProblems, findProblems, type ProblemData } from '../../src/problems/find-problems.ts'
 
+const NONE = { rows: [], total: 0 }
+
 const NOTHING: ProblemData = {
-  domains: [],
+  domains: NONE,
   hosts: { rows: [], counts: { listed: 0, certificateProblems: 0 } },
-  delistings: [],
-  migrations: [],
+  delistings: { rows: [], waiting: 0 },
+  migrations: NONE,
   mailboxes: [],
   channels: [],
-  unverified: { rows: [], total: 0 },
+  unverified: NONE,
   reviews: null,
 }
 
 type Host = ProblemData['hosts']['rows'][number]
-type Domain = ProblemData['domains'][number]
+type Domain = ProblemData['domains']['rows'][number]
 type Channel = ProblemData['channels'][number]
 
 const host = (status: Host['status'], certificate: Host['certificate'] = null): Host => ({
@@ -24,10 +26,16 @@ const host = (status: Host['status'], certificate: Host['certificate'] = null): 
   listedIps: status === 'listed' ? ['45.9.8.7'] : [],
   certificate,
 })
+/** All that there are of a kind. */
+const all = <T>(...rows: T[]) => ({ rows, total: rows.length })
 const some = (...rows: Host[]) => ({ ...NOTHING.hosts, rows })
 const broken = (domain: Partial<Domain>) =>
   ({ domain: 'example.com', state: 'bad', hosts: [], stages: null, ...domain }) as Domain
 const delisting = (steps: number, ip = '192.0.2.1') => ({ id: 'c', ip, steps })
+const open = (...rows: ReturnType<typeof delisting>[]) => ({
+  rows,
+  waiting: rows.filter(({ steps }) => steps > 0).length,
+})
 const channel = (status: Channel['status'], target = 'me@example.com') => ({
   id: target,
   status,
@@ -43,10 +51,10 @@ const sentences = (data: Partial<ProblemData>) =>
 describe('the problems of a workspace', () => {
   it('are empty where everything is clean or unknown', () => {
     const hosts = some(host('clean'), host('unknown'), host('pending'))
-    expect(sentences({ hosts, delistings: [delisting(0)] })).toEqual([])
+    expect(sentences({ hosts, delistings: open(delisting(0)) })).toEqual([])
   })
   it('include a listed host first', () => {
-    expect(sentences({ delistings: [delisting(2)], hosts: some(host('listed')) })).toEqual([
+    expect(sentences({ delistings: open(delisting(2)), hosts: some(host('listed')) })).toEqual([
       'mail.example.com is on 2 blocklists.',
       'Delisting 192.0.2.1: 2 steps need your action.',
     ])
@@ -80,24 +88,24 @@ describe('the problems of a workspace', () => {
       stages: [{ name: 'tls', state: 'bad' }],
       sentence: 'Expired.',
     })
-    expect(sentences({ hosts, domains: [tls] })).toEqual(['Expired.'])
+    expect(sentences({ hosts, domains: all(tls) })).toEqual(['Expired.'])
   })
   it('are one for each listed address, with what it affects and its delisting', () => {
     const [one, other] = [host('listed'), { ...host('listed'), id: 'i', host: 'smtp.example.com' }]
     const hosts = [{ id: 'h', host: 'mail.example.com', status: 'listed' as const }]
-    const data = { hosts: some(one, other), domains: [broken({ hosts })] }
+    const data = { hosts: some(one, other), domains: all(broken({ hosts })) }
     const [problem, ...others] = problemsOf(data).problems
     expect(others).toEqual([])
     expect(problem).toMatchObject({
       sentence: '45.9.8.7 is on 2 blocklists (2 hosts, 1 domain).',
       path: '/delisting/new?ip=45.9.8.7',
     })
-    expect(problemsOf({ ...data, delistings: [delisting(1, '45.9.8.7')] }).problems).toMatchObject([
-      { path: '/delisting/c', action: 'Continue' },
-    ])
-    expect(problemsOf({ ...data, delistings: [delisting(0, '45.9.8.7')] }).problems).toMatchObject([
-      { path: '/monitoring/h', action: 'View listings' },
-    ])
+    expect(
+      problemsOf({ ...data, delistings: open(delisting(1, '45.9.8.7')) }).problems,
+    ).toMatchObject([{ path: '/delisting/c', action: 'Continue' }])
+    expect(
+      problemsOf({ ...data, delistings: open(delisting(0, '45.9.8.7')) }).problems,
+    ).toMatchObject([{ path: '/monitoring/h', action: 'View listings' }])
   })
   it('count no work that is left of the set-up, and have one entry for it', () => {
     const found = problemsOf({ unverified: { rows: [{ id: 'd', domain: 'a.test' }], total: 500 } })
@@ -114,6 +122,22 @@ describe('the problems of a workspace', () => {
     ])
     expect(countProblems(problems)).toBe(1_002)
   })
+  it('include what is not read of the other kinds, too', () => {
+    const { problems } = problemsOf({
+      domains: { rows: [broken({ sentence: 'No SPF.' })], total: 101 },
+      migrations: { rows: [{ id: 'm', user: 'alice', errorCount: 3 }], total: 2 },
+      delistings: { rows: [delisting(1), delisting(0, '192.0.2.2')], waiting: 3 },
+    })
+    expect(problems.map(({ sentence, count, path }) => [sentence, count, path])).toEqual([
+      ['No SPF.', undefined, '/domains/example.com'],
+      ['100 more domains have problems.', 100, '/domains'],
+      ['Migration of alice failed with 3 errors.', undefined, '/migrations/m'],
+      ['1 more migration failed.', 1, '/migrations'],
+      ['Delisting 192.0.2.1: 1 step needs your action.', undefined, '/delisting/c'],
+      ['2 more delistings need your action.', 2, '/delisting'],
+    ])
+    expect(countProblems(problems)).toBe(106)
+  })
   it('include a broken domain, unless a listed host says the same', () => {
     const hosts = [{ id: 'h', host: 'mail.example.com', status: 'listed' as const }]
     const sentence = 'example.com has 1 problem: SPF.'
@@ -121,10 +145,10 @@ describe('the problems of a workspace', () => {
       { name: 'authentication' as const, state: authentication },
       { name: 'reputation' as const, state: 'bad' as const },
     ]
-    expect(sentences({ domains: [broken({ sentence })] })).toEqual([sentence])
+    expect(sentences({ domains: all(broken({ sentence })) })).toEqual([sentence])
     const listed = { sentence, hosts }
-    expect(sentences({ domains: [broken({ ...listed, stages: stages('good') })] })).toEqual([])
-    expect(sentences({ domains: [broken({ ...listed, stages: stages('bad') })] })).toEqual([
+    expect(sentences({ domains: all(broken({ ...listed, stages: stages('good') })) })).toEqual([])
+    expect(sentences({ domains: all(broken({ ...listed, stages: stages('bad') })) })).toEqual([
       sentence,
     ])
   })
@@ -132,7 +156,7 @@ describe('the problems of a workspace', () => {
     const mailbox = { username: 'reports', host: 'imap.example.com' }
     expect(
       sentences({
-        migrations: [{ id: 'm', user: 'alice', errorCount: 3 }],
+        migrations: all({ id: 'm', user: 'alice', errorCount: 3 }),
         mailboxes: [mailbox as ProblemData['mailboxes'][number]],
         channels: [channel('active', 'a'), channel('off', 'b'), channel('unconfirmed')],
         unverified: { rows: [{ id: 'd', domain: 'example.com' }], total: 1 },

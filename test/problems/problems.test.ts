@@ -225,8 +225,14 @@ describe('the problems of a workspace', () => {
     const countOf = (pattern: RegExp) =>
       sentencesOf({ data }).filter((one) => pattern.test(one)).length
     expect([countOf(/blocklist/), countOf(/^Migration/), countOf(/SPF/)]).toEqual([50, 100, 100])
-    expect(sentencesOf({ data })).toContain('80 more hosts are listed.')
-    expect(data.count).toBe(330)
+    for (const more of [
+      '80 more hosts are listed.',
+      '30 more domains have problems.',
+      '30 more migrations failed.',
+    ])
+      // prettier-ignore
+      expect(sentencesOf({ data })).toContain(more)
+    expect(data.count).toBe(390)
     expect(data.setup).toMatchObject([{ sentence: '130 domains aren’t verified.' }])
   })
 })

@@ -60,12 +60,12 @@ export async function openFail2banMachine({ network = false } = {}): Promise<Mac
 /** Starts the server in its usual places, and waits until it answers. */
 export async function startServer(machine: Machine): Promise<void> {
   machine.start(['fail2ban-server', '-xf', 'start'])
-  await until(() => machine.run(['fail2ban-client', 'ping']).status === 0, 15_000)
+  await until(() => machine.run(['fail2ban-client', 'ping']).status === 0)
 }
 
 export async function stopServer(machine: Machine): Promise<void> {
   machine.run(['fail2ban-client', 'stop'])
-  await until(() => machine.run(['fail2ban-client', 'ping']).status !== 0, 15_000)
+  await until(() => machine.run(['fail2ban-client', 'ping']).status !== 0)
 }
 
 /** Lets strangers fail three times each, in turn. */
@@ -83,12 +83,14 @@ export function bansOf(machine: Machine): string[] {
     : []
 }
 
-/** @throws Error when it does not become true in time */
-export async function until(condition: () => boolean, milliseconds: number): Promise<void> {
-  const end = Date.now() + milliseconds
+const PATIENCE_MS = 60_000
+
+/** @throws Error when it does not become true within a minute */
+export async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + PATIENCE_MS
   while (!condition()) {
     if (Date.now() > end)
-      throw new Error(`this did not happen within ${milliseconds} ms: ${String(condition)}`)
+      throw new Error(`this did not happen within ${PATIENCE_MS} ms: ${String(condition)}`)
     await sleep(50)
   }
 }

@@ -20,7 +20,7 @@ export type ListServer = {
 /** Starts an HTTP server in the machine’s own network. */
 export async function startListServer(machine: Machine): Promise<ListServer> {
   machine.start([process.execPath, join(import.meta.dirname, 'list-server.child.ts')])
-  await until(() => machine.exists('/run/port') && machine.read('/run/port').endsWith('\n'), 20_000)
+  await until(() => machine.exists('/run/port') && machine.read('/run/port').endsWith('\n'))
   return {
     url: `http://127.0.0.1:${machine.read('/run/port').trim()}/list`,
     answerWith(body, { status = 200, headers = {}, breakOff = false } = {}) {

@@ -116,6 +116,6 @@ describe('a primary and its standby', () => {
     holder.release()
     expect(await port()).toBe(pair.standby.port)
     expect((await database.pool.query<{ ours: boolean }>(lock)).rows).toEqual([{ ours: true }])
-    await vi.waitFor(isHeard, { timeout: 5_000 })
+    await vi.waitFor(isHeard, { timeout: 60_000 })
   })
 })

@@ -99,8 +99,9 @@ describe.skipIf(!existsSync(DIST))('the built dashboard', () => {
     expect(linked.length).toBeGreaterThan(2)
     expect(linked.length).toBeLessThanOrEqual(7)
   })
-  it('loads at most 200 kB for the first view of any screen', () => {
-    const tooLarge = screens.filter((screen) => sum([...linked, ...screen.files], brotli) > 200_000)
+  // With the headers of 20 files over HTTP/1.1 and the data that it shows, 200 kB.
+  it('loads files of at most 185 kB for the first view of any screen', () => {
+    const tooLarge = screens.filter((screen) => sum([...linked, ...screen.files], brotli) > 185_000)
     expect(tooLarge.map(({ path }) => path)).toEqual([])
   })
   it('loads at most 17 files more for any screen, and names them for the service', () => {

@@ -248,7 +248,7 @@ describe('an account beyond its quota', () => {
     trimming.captured(
       await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/${index}`))),
     )
-    await expect.poll(() => usageOf(account), { timeout: 10_000 }).toBeLessThanOrEqual(LIMIT)
+    await expect.poll(() => usageOf(account)).toBeLessThanOrEqual(LIMIT)
     await trimming.close()
     await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/later/${index}`)))
     await webhookCleanUpJob(deps()).run({}, jobContext())

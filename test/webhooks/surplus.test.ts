@@ -16,9 +16,7 @@ const headOf = (endpoint: Endpoint, ...more: string[]) =>
 
 /** Returns the only captured request, when it has a surplus. */
 async function withSurplus(endpoint: Endpoint): Promise<Captured> {
-  await expect
-    .poll(async () => (await portreeve.captured(endpoint))[0]?.surplus, { timeout: 10_000 })
-    .toBeTruthy()
+  await expect.poll(async () => (await portreeve.captured(endpoint))[0]?.surplus).toBeTruthy()
   const requests = await portreeve.captured(endpoint)
   expect(requests).toHaveLength(1)
   return requests[0] as Captured

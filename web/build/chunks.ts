@@ -3,9 +3,6 @@ import { join } from 'node:path'
 /** What draws; the small strip and the bar of cards and tables need none of it. */
 const CHARTS = /[\\/]ui[\\/]charts[\\/](?!small-day-strip|percentage-bar)/
 
-/** The scales of axes, which a timeline or a strip of days has none of. */
-const SCALES = /[\\/]node_modules[\\/]d3-\w+[\\/]/
-
 /**
  * How the modules are put into files. A phone on a slow network waits longer for thirty small files
  * than for three larger ones:
@@ -13,7 +10,7 @@ const SCALES = /[\\/]node_modules[\\/]d3-\w+[\\/]/
  * - `shared` has React and what the dashboard and the API reference both use.
  * - `dashboard` has the rest of what every screen of the dashboard needs.
  * - `styles` has the style sheets of all screens: together they are smaller than one chart library.
- * - `ui` has what most screens share, `charts` what draws, and `axes` what draws with scales.
+ * - `ui` has what most screens share, and `charts` what draws.
  * - `api` has the requests of all folders: the overview needs many of them, but not their screens.
  * - The other folders of `src/` have one file each, with what several screens need, and a second one
  *   for what uses charts: a screen without charts does not load them. Dialogs, which no screen shows
@@ -25,8 +22,7 @@ export const CHUNKS = [
   { name: 'styles', test: isStyleSheet },
   // Before the charts, which would take along what they need of it.
   { name: 'ui', test: isCommon, minShareCount: 2 },
-  { debugName: 'charts', name: chartChunk },
-  { name: 'axes', test: isChart },
+  { name: 'charts', test: isChart },
   { name: 'api', test: /[\\/]web[\\/]src[\\/].+[\\/]api\.ts$/, minShareCount: 2 },
   { debugName: 'folders', name: folderChunk, minShareCount: 2 },
 ]
@@ -53,19 +49,17 @@ function dashboardChunk(id: string): string | null {
 }
 
 const COMMON =
-  /[\\/](?:web[\\/]src[\\/](?:ui|labels|account|workspaces)|node_modules[\\/]@tanstack)[\\/]|guess-target\.ts$/
+  /[\\/](?:web[\\/]src[\\/](?:ui|labels|account|workspaces|addresses)|node_modules[\\/]@tanstack)[\\/]/
+
+/** The field for checks, which is on the overview, too. */
+const CHECK_FIELD = /[\\/]check[\\/](?:check-field|guess-target|open-target|recent-checks)\.tsx?$/
 
 function isCommon(id: string): boolean {
-  return COMMON.test(id) && !CHARTS.test(id)
-}
-
-function chartChunk(id: string, graph: ModuleGraph): string | null {
-  if (!CHARTS.test(id)) return null
-  return reaches(graph, id, SCALES) ? null : 'charts'
+  return (COMMON.test(id) || CHECK_FIELD.test(id)) && !CHARTS.test(id)
 }
 
 function isChart(id: string): boolean {
-  return CHARTS.test(id) || SCALES.test(id)
+  return CHARTS.test(id) || id.includes('/node_modules/d3-array/')
 }
 
 function isStyleSheet(id: string): boolean {
@@ -88,8 +82,11 @@ function reaches(graph: ModuleGraph, from: string, pattern: RegExp): boolean {
   return [...reachable(graph, from)].some((id) => pattern.test(id))
 }
 
+/** Incidents and silence are on most screens, unlike the rest of the alerts. */
+const PART = /\/web\/src\/((?:alerts\/(?!incidents|silence)|migrations\/)\w+(?=\/)|[^/]+)\//
+
 function folderChunk(id: string, graph: ModuleGraph): string | null {
-  const [, folder = null] = /\/web\/src\/((?:alerts|migrations)\/\w+(?=\/)|[^/]+)\//.exec(id) ?? []
+  const [, folder = null] = PART.exec(id) ?? []
   if (folder === null || folder === 'pages' || DIALOG.test(id)) return null
   const name = folder.replace('/', '-')
   return reaches(graph, id, CHARTS) ? `${name}-charts` : name

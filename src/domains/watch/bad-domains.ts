@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Bounded } from '../../store/bounded.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainSummary } from '../shapes.ts'
 import { arrangeDomains } from './arrange-domains.ts'
@@ -11,8 +12,11 @@ export async function listBadDomains(
   workspaceId: string,
   readable: ReadableParts,
   limit: number,
-): Promise<DomainSummary[]> {
+): Promise<Bounded<DomainSummary>> {
   const all = await listWorkspaceDomains(db, workspaceId, readable)
   const bad = arrangeDomains(all, { watched: true }).filter(({ state }) => state === 'bad')
-  return withStages(db, workspaceId, bad.slice(0, limit))
+  return {
+    rows: await withStages(db, workspaceId, bad.slice(0, limit)),
+    total: bad.length,
+  }
 }

@@ -91,12 +91,12 @@ describe('a sweep', () => {
 
   it('returns partial results when its signal aborts, and caches no unanswered query', async () => {
     const server = await start.lists()
-    const blocklists = open(server, { timeoutMs: 5_000 })
+    const blocklists = open(server, { timeoutMs: 20_000 })
     await check(blocklists, '8.8.4.9')
     await server.setZones({ 'zen.spamhaus.org': { behaviour: 'silent' } })
     const begun = performance.now()
     const result = await checkAddress(IP, blocklists, AbortSignal.timeout(500))
-    expect(performance.now() - begun).toBeLessThan(4_500)
+    expect(performance.now() - begun).toBeLessThan(15_000)
     expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({ status: 'unknown', listed: false })
     expect(itemOf(result, 'bl.spamcop.net')).toMatchObject({ status: 'clean' })
     await server.setZones({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })

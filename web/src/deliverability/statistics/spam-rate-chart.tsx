@@ -1,12 +1,10 @@
-import { scaleLinear } from 'd3-scale'
-import { line } from 'd3-shape'
 import { useId } from 'react'
 import { AXES, DayAxis, ValueAxis } from '../../ui/charts/axes.tsx'
 import { ChartFigure } from '../../ui/charts/chart-figure.tsx'
 import { ChartSurface } from '../../ui/charts/chart-surface.tsx'
-import { dayScale } from '../../ui/charts/daily-chart.tsx'
 import { Hatches, hatchOf } from '../../ui/charts/hatches.tsx'
 import looks from '../../ui/charts/looks.module.css'
+import { dayScale, linePath, valueScale } from '../../ui/charts/scales.ts'
 import { dayAt, segmentsOf } from '../../ui/charts/series.ts'
 import { utcDayText } from '../../ui/text/dates.ts'
 import { numberText } from '../../ui/text/format.ts'
@@ -34,16 +32,13 @@ export function SpamRateChart({ rates }: { rates: SpamRates }) {
     LIMITS[1] * 1.15,
     ...providers.flatMap((provider) => provider.days.map(({ low, high }) => high ?? low)),
   )
-  const y = scaleLinear().domain([0, highest]).range([RATE_HEIGHT, 0])
+  const y = valueScale(highest, RATE_HEIGHT)
   const bars = [
     { name: messages.failures, counts: failures },
     { name: messages.listings, counts: listed },
   ].filter(({ counts }) => counts.length > 0)
   const height = AXES.above + RATE_HEIGHT + bars.length * (BAR_HEIGHT + GAP) + AXES.below
-  const middle = (index: number, width: number) => {
-    const x = dayScale(days.length, width)
-    return (x(index) ?? 0) + x.bandwidth() / 2
-  }
+  const scale = (width: number) => dayScale(days.length, width - AXES.left)
   return (
     <ChartFigure legend={[]} text={messages.chartText(rates)} textId={caption}>
       <ul className={classes.legend}>
@@ -63,13 +58,13 @@ export function SpamRateChart({ rates }: { rates: SpamRates }) {
         points={days.map((day) => pointOf(rates, day))}
         hit={(x, _, width) => dayAt(x - AXES.left, days.length, width - AXES.left)}
         anchor={(index, width) => ({
-          x: AXES.left + middle(index, width - AXES.left),
+          x: AXES.left + scale(width).middle(index),
           y: AXES.above + RATE_HEIGHT / 2,
         })}
       >
         {(width, active) => {
           const plot = width - AXES.left
-          const x = (index: number) => middle(index, plot)
+          const x = scale(width).middle
           return (
             <svg
               width={width}
@@ -167,12 +162,13 @@ function Rates({ provider, place, days, x, y }: RatesProps) {
   const byDay = new Map(provider.days.map((row) => [row.day, row]))
   const known = days.map((day) => byDay.get(day) ?? null)
   const top = (index: number) => known[index]?.high ?? known[index]?.low ?? 0
-  const path = line<number>()
-    .x(x)
-    .y((index) => y(top(index)))
   return segmentsOf(known.map((row) => row && row.low)).map((segment) => (
     <g key={segment[0]}>
-      <path className={classes.line} data-place={place % 3} d={path(segment) ?? ''} />
+      <path
+        className={classes.line}
+        data-place={place % 3}
+        d={linePath(segment.map((index) => [x(index), y(top(index))]))}
+      />
       {segment.map((index) => (
         <g key={index}>
           {(known[index]?.low ?? 0) < top(index) && (
@@ -205,7 +201,7 @@ type BarsProps = { counts: DayCount[]; days: readonly string[]; width: number; h
 function Bars({ counts, days, width, hatch }: BarsProps) {
   const x = dayScale(days.length, width)
   const highest = Math.max(1, ...counts.map(({ count }) => count))
-  const y = scaleLinear().domain([0, highest]).range([BAR_HEIGHT, 0])
+  const y = valueScale(highest, BAR_HEIGHT)
   return (
     <>
       <ValueAxis ticks={[0, highest]} y={y} width={width} text={numberText} />
@@ -214,8 +210,8 @@ function Bars({ counts, days, width, hatch }: BarsProps) {
           key={day}
           className={looks[count === 0 ? 'good' : 'bad']}
           fill={count === 0 ? undefined : hatchOf('bad', hatch)}
-          x={x(days.indexOf(day)) ?? 0}
-          width={x.bandwidth()}
+          x={x.left(days.indexOf(day))}
+          width={x.band}
           y={Math.min(y(count), BAR_HEIGHT - 2)}
           height={Math.max(2, BAR_HEIGHT - y(count))}
         />

@@ -1,5 +1,3 @@
-import { scaleBand, scaleLinear } from 'd3-scale'
-import { stack } from 'd3-shape'
 import { useId } from 'react'
 import { utcDayText } from '../text/dates.ts'
 import { numberText } from '../text/format.ts'
@@ -10,6 +8,7 @@ import { ChartSurface } from './chart-surface.tsx'
 import type { DrillDown } from './chart-tooltip.tsx'
 import classes from './daily-chart.module.css'
 import { Hatches, hatchOf } from './hatches.tsx'
+import { dayScale, niceScale, stackLayers } from './scales.ts'
 import { dayAt } from './series.ts'
 import looks from './looks.module.css'
 
@@ -61,7 +60,7 @@ export function DailyChart({ label, text, days, series, open }: DailyChartProps)
         points={points}
         hit={(x, _, width) => dayAt(x - AXES.left, days.length, width - AXES.left)}
         anchor={(index, width) => ({
-          x: AXES.left + middleOf(scale(width), index),
+          x: AXES.left + scale(width).middle(index),
           y: AXES.above + y(layers.at(-1)?.[index]?.[1] ?? 0),
         })}
       >
@@ -90,27 +89,14 @@ export function DailyChart({ label, text, days, series, open }: DailyChartProps)
   )
 }
 
-/** A band for each day. */
-export function dayScale(days: number, width: number) {
-  return scaleBand<number>()
-    .domain(Array.from({ length: days }, (_, day) => day))
-    .range([0, Math.max(1, width)])
-    .paddingInner(0.25)
-}
-
-type DayScale = ReturnType<typeof dayScale>
-
-const middleOf = (x: DayScale, day: number) => (x(day) ?? 0) + x.bandwidth() / 2
-
 function stackDays(days: number, series: DaySeries[]) {
-  const layers = stack<number, number>()
-    .keys(series.keys())
-    .value((day, index) => series[index]?.counts[day] ?? 0)(
-    Array.from({ length: days }, (_, day) => day),
+  const layers = stackLayers(
+    series.map(({ counts }) => counts),
+    days,
   )
   const highest = Math.max(1, ...(layers.at(-1)?.map(([, top]) => top) ?? []))
-  const y = scaleLinear().domain([0, highest]).nice(TICKS).range([HEIGHT, 0])
-  return { layers, y, ticks: y.ticks(Math.min(TICKS, highest)) }
+  // Counts have no halves: up to 2, each has a tick.
+  return { layers, ...niceScale(highest, HEIGHT, Math.min(TICKS, highest)) }
 }
 
 type PlotProps = Pick<DailyChartProps, 'days' | 'series'> & {
@@ -127,8 +113,8 @@ function Plot({ days, series, width, hatch, active }: PlotProps) {
       {active !== null && (
         <rect
           className={classes.active}
-          x={(x(active) ?? 0) - x.step() * 0.125}
-          width={x.step()}
+          x={x.left(active) - x.step * 0.125}
+          width={x.step}
           height={HEIGHT}
         />
       )}
@@ -139,15 +125,15 @@ function Plot({ days, series, width, hatch, active }: PlotProps) {
             key={`${index} ${day}`}
             look={series[index]?.look ?? 'main'}
             hatch={hatch}
-            x={x(day) ?? 0}
-            width={x.bandwidth()}
+            x={x.left(day)}
+            width={x.band}
             y={y(top)}
             // A count of one stays visible beside a count of a thousand.
             height={top === bottom ? 0 : Math.max(2, y(bottom) - y(top) - (bottom > 0 ? 1 : 0))}
           />
         )),
       )}
-      <DayAxis days={days} x={(day) => middleOf(x, day)} y={HEIGHT + 18} width={width} />
+      <DayAxis days={days} x={x.middle} y={HEIGHT + 18} width={width} />
     </>
   )
 }

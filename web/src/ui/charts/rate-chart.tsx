@@ -1,5 +1,3 @@
-import { scaleLinear } from 'd3-scale'
-import { line } from 'd3-shape'
 import { useId } from 'react'
 import { messages } from '../messages.ts'
 import { utcDayText } from '../text/dates.ts'
@@ -8,8 +6,8 @@ import { AXES, DayAxis, ValueAxis } from './axes.tsx'
 import { ChartSurface } from './chart-surface.tsx'
 import type { DrillDown } from './chart-tooltip.tsx'
 import classes from './rate-chart.module.css'
-import { dayScale } from './daily-chart.tsx'
 import looks from './looks.module.css'
+import { dayScale, linePath, valueScale } from './scales.ts'
 import { dayAt, rateOf, segmentsOf } from './series.ts'
 
 /** The messages of one day and how many of them passed. */
@@ -56,11 +54,8 @@ export function RateChart({ label, days, values, texts, open }: RateChartProps) 
       open: value ? open?.(day) : undefined,
     }
   })
-  const y = scaleLinear().domain([0, 100]).range([HEIGHT, 0])
-  const middle = (index: number, width: number) => {
-    const x = dayScale(days.length, width)
-    return (x(index) ?? 0) + x.bandwidth() / 2
-  }
+  const y = valueScale(100, HEIGHT)
+  const scale = (width: number) => dayScale(days.length, width - AXES.left)
   const height = AXES.above + HEIGHT + AXES.below
   return (
     <ChartSurface
@@ -69,7 +64,7 @@ export function RateChart({ label, days, values, texts, open }: RateChartProps) 
       points={points}
       hit={(x, _, width) => dayAt(x - AXES.left, days.length, width - AXES.left)}
       anchor={(index, width) => ({
-        x: AXES.left + middle(index, width - AXES.left),
+        x: AXES.left + scale(width).middle(index),
         y: AXES.above + y(rates[index] ?? 0),
       })}
     >
@@ -83,10 +78,10 @@ export function RateChart({ label, days, values, texts, open }: RateChartProps) 
               width={width - AXES.left}
               text={(tick) => messages.percentage(tick)}
             />
-            <Line rates={rates} x={(index) => middle(index, width - AXES.left)} y={y} />
+            <Line rates={rates} x={scale(width).middle} y={y} />
             <DayAxis
               days={days}
-              x={(index) => middle(index, width - AXES.left)}
+              x={scale(width).middle}
               y={HEIGHT + 18}
               width={width - AXES.left}
             />
@@ -111,8 +106,8 @@ function Volume({
       {active !== null && (
         <rect
           className={classes.active}
-          x={(x(active) ?? 0) - x.step() * 0.125}
-          width={x.step()}
+          x={x.left(active) - x.step * 0.125}
+          width={x.step}
           height={HEIGHT}
         />
       )}
@@ -122,8 +117,8 @@ function Volume({
             <rect
               key={day}
               className={looks.volume}
-              x={x(day)}
-              width={x.bandwidth()}
+              x={x.left(day)}
+              width={x.band}
               y={HEIGHT - height(value.messages)}
               height={height(value.messages)}
             />
@@ -140,12 +135,12 @@ type LineProps = {
 }
 
 function Line({ rates, x, y }: LineProps) {
-  const path = line<number>()
-    .x((index) => x(index))
-    .y((index) => y(rates[index] ?? 0))
   return segmentsOf(rates).map((segment) => (
     <g key={segment[0]}>
-      <path className={looks.rate} d={path(segment) ?? ''} />
+      <path
+        className={looks.rate}
+        d={linePath(segment.map((index) => [x(index), y(rates[index] ?? 0)]))}
+      />
       {(segment.length === 1 || rates.length <= MAX_DOTS) &&
         segment.map((index) => (
           <circle

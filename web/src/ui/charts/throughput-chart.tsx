@@ -1,10 +1,10 @@
-import { scaleLinear } from 'd3-scale'
 import { useId } from 'react'
 import { AXES, LabelAxis, ValueAxis, compactText } from './axes.tsx'
 import { ChartFigure } from './chart-figure.tsx'
 import { ChartSurface } from './chart-surface.tsx'
 import type { ChartPoint } from './chart-tooltip.tsx'
 import looks from './looks.module.css'
+import { niceScale } from './scales.ts'
 import classes from './throughput-chart.module.css'
 
 /** One step of time: its rates, and what slowed it down. */
@@ -138,17 +138,14 @@ type BarsProps = {
 }
 
 function Bars({ name, top, width, values, x, bar }: BarsProps) {
-  const y = scaleLinear()
-    .domain([0, Math.max(1, ...values)])
-    .nice(TICKS)
-    .range([PLOT, 0])
+  const { y, ticks } = niceScale(Math.max(1, ...values), PLOT, TICKS)
   return (
     <g transform={`translate(0 ${top})`}>
       <text className={classes.name} x={0} y={-10}>
         {name}
       </text>
       <g transform={`translate(${AXES.left} 0)`}>
-        <ValueAxis ticks={y.ticks(TICKS)} y={y} width={width - AXES.left} text={compactText} />
+        <ValueAxis ticks={ticks} y={y} width={width - AXES.left} text={compactText} />
       </g>
       {values.map(
         (value, index) =>
