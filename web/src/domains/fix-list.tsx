@@ -52,7 +52,7 @@ function RecordList({ report, onPublished, printed = report.fixes.length }: FixL
   const { domain, fixes } = report
   return (
     <Section title={messages.title}>
-      <Muted>{messages.explanation}</Muted>
+      <Muted>{onPublished ? messages.explanation : messages.sharedExplanation}</Muted>
       <div className={classes.fixes}>
         {fixes.map((fix, index) => (
           <div key={`${fix.name} ${fix.type}`} data-unprinted={index >= printed || undefined}>

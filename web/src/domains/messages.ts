@@ -70,6 +70,8 @@ export const fixes = {
   title: FIXES_TITLE,
   others: OTHER_PROBLEMS_TITLE,
   explanation: 'Copy each record to your DNS. We’ll see when it’s live.',
+  /** For readers of a shared check, who cannot wait for a record here. */
+  sharedExplanation: 'Each record replaces what is published now.',
   none: 'No records to change.',
   notPrinted: (names: string[]) =>
     `${counted(names.length, 'more record')} not printed: ${shortList(names)}.`,

@@ -7,13 +7,15 @@ import { Ago } from '../ui/text/ago.tsx'
 import type { Host } from './api.ts'
 import {
   availabilityText,
+  certificateStatus,
   create,
   describeAnswers,
   hosts as messages,
   hostState,
 } from './messages.ts'
 
-const [hostTitle, statusTitle, availabilityTitle, lastCheckTitle] = messages.columns
+const [hostTitle, statusTitle, certificateTitle, availabilityTitle, lastCheckTitle] =
+  messages.columns
 
 /** The columns that the API sorts by. */
 export const HOST_SORTS = ['host', 'status', 'availability', 'lastCheckAt'] as const
@@ -51,6 +53,16 @@ export const HOST_COLUMNS: Column<Host>[] = [
   },
   { key: 'listings', title: messages.listings, csv: ({ listedCount }) => listedCount },
   { key: 'unknown', title: messages.unknown, csv: ({ unknownCount }) => unknownCount },
+  {
+    key: 'certificate',
+    title: certificateTitle,
+    cell: ({ certificate }) => {
+      if (!certificate) return <Muted>{messages.noCertificate}</Muted>
+      const { tone, word } = certificateStatus(certificate)
+      return <Status tone={tone}>{word}</Status>
+    },
+    csv: ({ certificate }) => certificate && certificateStatus(certificate).word,
+  },
   {
     key: 'availability',
     title: availabilityTitle,

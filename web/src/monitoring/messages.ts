@@ -28,7 +28,8 @@ export const hosts = {
   blocklists: 'Blocklists',
   loading: 'Loading hosts…',
   caption: 'Your hosts',
-  columns: ['Host', 'Status', 'Last 30 days', 'Last checked'] as const,
+  columns: ['Host', 'Status', 'Certificate', 'Last 30 days', 'Last checked'] as const,
+  noCertificate: 'none',
   notChecked: 'not yet',
   /** @param days that the host has been monitored, up to 30 */
   clean: (percent: string, days: number) => {
@@ -67,16 +68,15 @@ export const cards = {
 
 /** A certificate in a few words: its days, or its problem. */
 export function certificateText(certificate: NonNullable<Host['certificate']>): string {
-  return `Certificate: ${certificateFact(certificate)}`
+  return `Certificate: ${certificateStatus(certificate).word.toLowerCase()}`
 }
 
 /** `12 days left`, or the problem of a certificate. */
-function certificateFact(certificate: NonNullable<Host['certificate']>): string {
+export function certificateStatus(certificate: NonNullable<Host['certificate']>): State {
   const { state, daysRemaining } = certificate
+  const { tone, word } = certificateState(state)
   const isEnding = state === 'valid' || state.startsWith('expiring')
-  return isEnding
-    ? `${counted(daysRemaining, 'day')} left`
-    : certificateState(state).word.toLowerCase()
+  return { tone, word: isEnding ? `${counted(daysRemaining, 'day')} left` : word }
 }
 
 export const create = {
