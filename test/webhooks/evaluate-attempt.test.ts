@@ -70,7 +70,10 @@ describe('what follows from an attempt', () => {
   })
 
   it('ends at 410 for the destination, and at final statuses for the delivery', () => {
-    expect(evaluate(failed({ status: 410 }))).toMatchObject({ state: 'held' })
+    expect(evaluate(failed({ status: 410 }))).toMatchObject({
+      state: 'waiting',
+      off: 'The receiver responded 410: it wants no further requests.',
+    })
     expect(evaluate(failed({ status: 410 })).off).toContain('410')
     expect(evaluate(failed({ status: 400 }), { finalStatuses: [400] }).state).toBe('dead')
     expect(evaluate(failed({ status: 400 })).state).toBe('waiting')

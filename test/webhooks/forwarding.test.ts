@@ -445,6 +445,41 @@ describe('a destination', () => {
     expect(receiver.received.map(({ body }) => body)).toEqual(['2'])
   })
 
+  it('gets what was held for it while it was resumed', async () => {
+    const endpoint = await portreeve.makeEndpoint()
+    const { id } = await addDestination(endpoint)
+    await api('POST', `/${endpoint.id}/destinations/${id}/pause`)
+    await send(endpoint, { body: 'captured as it was resumed' })
+    await deliveries(endpoint, 1, 'held')
+    await database.pool.query(`update webhook_destination set state = 'active' where id = $1`, [id])
+    expect(await received(1)).toMatchObject([{ body: 'captured as it was resumed' }])
+  })
+
+  it('holds what failed while it was paused, and drops it if its owner wants', async () => {
+    receiver.answerWith((response) => void setTimeout(() => response.writeHead(500).end(), 500))
+    const endpoint = await portreeve.makeEndpoint()
+    const { id } = await addDestination(endpoint)
+    const path = `/${endpoint.id}/destinations/${id}`
+    await send(endpoint, { body: '1' })
+    await received(1)
+    await api('POST', `${path}/pause`)
+    expect(await deliveries(endpoint, 1, 'held')).toMatchObject([{ status: 500, attempts: 1 }])
+    await api('POST', `${path}/resume`, { waiting: 'drop' })
+    expect(await deliveries(endpoint, 1, 'cancelled')).toHaveLength(1)
+    expect(receiver.received).toHaveLength(1)
+  })
+
+  it('loses nothing that waits if it is resumed twice', async () => {
+    receiver.answerWith(status(500))
+    const endpoint = await portreeve.makeEndpoint()
+    const { id } = await addDestination(endpoint, { schedule: [2] })
+    await send(endpoint, { body: '1' })
+    await received(1)
+    receiver.answerWith(status(200))
+    await api('POST', `/${endpoint.id}/destinations/${id}/resume`, { waiting: 'drop' })
+    expect(await deliveries(endpoint, 1, 'delivered')).toMatchObject([{ attempts: 2 }])
+  })
+
   it('gets nothing more once it is paused, of what waits to be sent at once', async () => {
     receiver.answerWith((response) => void setTimeout(() => response.writeHead(204).end(), 500))
     const endpoint = await portreeve.makeEndpoint()

@@ -166,6 +166,20 @@ export async function moveDeliveries(
   return Number(numUpdatedRows)
 }
 
+/**
+ * Makes deliveries due that are held though their destination is active: they were stored while it
+ * was resumed.
+ */
+export async function releaseStrays(db: Db): Promise<void> {
+  await sql`
+    with resumed as (
+      select id from webhook_destination
+      where state = 'active' and id in (select destination_id from webhook_delivery where state = 'held')
+      for share)
+    update webhook_delivery v set state = 'waiting', due_at = now()
+    from resumed where v.destination_id = resumed.id and v.state = 'held'`.execute(db)
+}
+
 /** Drops deliveries that have been held for too long. */
 export async function dropHeld(db: Db): Promise<void> {
   await sql`
@@ -285,7 +299,7 @@ export async function returnDeliveries(
 /** What an attempt changed of its delivery. */
 export type DeliveryResult = {
   id: string
-  state: DeliveryState
+  state: Extract<DeliveryState, 'delivered' | 'dead' | 'unsendable' | 'waiting'>
   attempts: number
   dueAt: Date
   uncertain: boolean
@@ -294,10 +308,13 @@ export type DeliveryResult = {
   attempt: AttemptRow | null
 }
 
-/** Stores results in one statement, except those whose delivery another claim has by now. */
+/**
+ * Stores results in one statement, except those whose delivery another claim has by now. What waits
+ * for its next attempt is held where the destination is paused or off.
+ */
 export async function saveResults(
   db: Db,
-  { claims }: ClaimedDestination,
+  { id, claims }: ClaimedDestination,
   results: readonly DeliveryResult[],
 ): Promise<void> {
   const rows = results.map(({ attempt, ...result }) => ({
@@ -318,10 +335,12 @@ export async function saveResults(
         "attemptError" text, address text, answer text, "dnsMs" real, "connectMs" real, "tlsMs" real,
         "firstByteMs" real)),
     changed as (
-      update webhook_delivery d set state = g.state, attempts = g.attempts, due_at = g."dueAt",
-        uncertain = g.uncertain, status = g.status, error = g.error,
-        ended_at = case when g.state in ('waiting', 'held') then null else now() end
-      from given g where d.id = g.id and d.state = 'sending' and d.run = ${claims}
+      update webhook_delivery d
+      set state = case when g.state = 'waiting' and t.state <> 'active' then 'held' else g.state end,
+        attempts = g.attempts, due_at = g."dueAt", uncertain = g.uncertain, status = g.status, error = g.error,
+        ended_at = case when g.state = 'waiting' then null else now() end
+      from given g, webhook_destination t
+      where t.id = ${id} and d.id = g.id and d.state = 'sending' and d.run = ${claims}
       returning d.id)
     insert into webhook_attempt (delivery_id, number, at, duration_ms, status, kind, error, address, answer,
       dns_ms, connect_ms, tls_ms, first_byte_ms)

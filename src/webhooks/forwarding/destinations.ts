@@ -206,10 +206,12 @@ export async function resumeDestination(
   held: 'send' | 'drop',
 ): Promise<Changed> {
   requireForwarding(deps.forwarding, owner.admin)
-  return changing(deps, owner, id, async (trx) => {
+  return changing(deps, owner, id, async (trx, { row }) => {
     const healthy = { breakerLevel: 0, failingSince: null, alertedHours: 0, dueAt: new Date() }
     await updateDestination(trx, id, { state: 'active', reason: null, ...healthy })
-    await moveDeliveries(trx, id, ['held'], held === 'send' ? 'waiting' : 'cancelled')
+    // What was stored while it was being paused may wait, and is not held.
+    const from = row.state === 'active' ? (['held'] as const) : (['held', 'waiting'] as const)
+    await moveDeliveries(trx, id, from, held === 'send' ? 'waiting' : 'cancelled')
     await closeIncident(trx, owner.workspaceId, failingIncident(id))
     await notifyDeliveries(trx, id)
   })

@@ -16,7 +16,7 @@ import type { AttemptResult } from './send-attempt.ts'
 
 /** What follows for the delivery. */
 export type Evaluated = {
-  state: Extract<DeliveryState, 'delivered' | 'dead' | 'waiting' | 'held'>
+  state: Extract<DeliveryState, 'delivered' | 'dead' | 'waiting'>
   attempts: number
   dueAt: number
   uncertain: boolean
@@ -51,7 +51,7 @@ export function evaluateAttempt({
   const uncertain = delivery.uncertain || kind === 'unanswered'
   if (status === 410) {
     const off = 'The receiver responded 410: it wants no further requests.'
-    return { ...ended, uncertain, state: 'held', off }
+    return { ...ended, uncertain, state: 'waiting', off }
   }
   if (status !== null && destination.finalStatuses.includes(status))
     return { ...ended, uncertain, state: 'dead' }

@@ -364,6 +364,8 @@ class DestinationRun {
     const evaluated = evaluateAttempt({ delivery, destination, result, now, random })
     const { status, kind, error, retryAfter: _retryAfter, ...measured } = result
     this.#deps.onAttempt?.(kind, measured.durationMs)
+    // First: the delivery waits again, and nobody may send it meanwhile.
+    if (evaluated.off !== null) await this.#turnOff(evaluated.off)
     this.#results.push({
       id: delivery.id,
       state: evaluated.state,
@@ -381,10 +383,15 @@ class DestinationRun {
         error,
       },
     })
-    await this.#recordHealth(evaluated, result, now)
+    if (evaluated.off === null) await this.#recordHealth(evaluated, result, now)
   }
 
-  /** Opens and closes the breaker, and turns off a destination that no longer works. */
+  async #turnOff(reason: string): Promise<void> {
+    this.#isLost = true
+    await turnOff(this.#deps.db, this.#destination, reason)
+  }
+
+  /** Opens and closes the breaker, and turns off a destination that has failed for long. */
   async #recordHealth(evaluated: Evaluated, result: AttemptResult, now: number): Promise<void> {
     const { db } = this.#deps
     const destination = this.#destination
@@ -403,10 +410,6 @@ class DestinationRun {
     }
     this.#probes = 0
     if (destination.breakerLevel > 0 || this.#recent.shouldOpen(now)) this.#open(now)
-    if (evaluated.off !== null) {
-      this.#isLost = true
-      return turnOff(db, destination, evaluated.off)
-    }
     if (await recordFailing(db, destination, result.error ?? '', now)) this.#isLost = true
   }
 
@@ -437,8 +440,7 @@ class DestinationRun {
     const results = this.#results
     this.#results = []
     await saveResults(this.#deps.db, this.#destination, results)
-    for (const { state } of results)
-      if (state !== 'waiting' && state !== 'held') this.#deps.onEnd?.(state)
+    for (const { state } of results) if (state !== 'waiting') this.#deps.onEnd?.(state)
   }
 
   async #finishSending(): Promise<void> {
