@@ -6,7 +6,11 @@ import {
   gatherDmarc,
   gatherMtaSts,
 } from '../diagnostics/mail-auth/mail-auth-facts.ts'
-import { sendsMailAtAll, usesMailAtAll } from '../diagnostics/mail-auth/mail-auth-advice.ts'
+import {
+  receivesMailAtAll,
+  sendsMailAtAll,
+  usesMailAtAll,
+} from '../diagnostics/mail-auth/mail-auth-advice.ts'
 import { Fault } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { canonical, isAllowed, parseHost, type DomainName } from '../net/address.ts'
@@ -97,6 +101,7 @@ export type DomainContext<D extends MailDeps = DomainDeps> = DomainName & {
   mailHosts: () => Promise<MailHosts>
   /** False for a domain that neither sends nor receives mail. */
   usesMail: () => Promise<boolean>
+  receivesMail: () => Promise<boolean>
   /** False for a domain that only receives, too. */
   sendsMail: () => Promise<boolean>
   spf: () => ReturnType<typeof walkSpf>
@@ -159,6 +164,7 @@ export function createDomainContext<D extends MailDeps>(
       return { hosts: found, omittedHosts: Math.max(0, names.length - MAX_MAIL_HOSTS) }
     }),
     usesMail: once(async () => usesMailAtAll(await useFacts())),
+    receivesMail: once(async () => receivesMailAtAll(await useFacts())),
     sendsMail: once(async () => sendsMailAtAll(await useFacts())),
     spf,
     senders: once(async () => permittedSenders(await spf())),

@@ -38,7 +38,7 @@ async function dmarcFixes(
 ) {
   const queries = queriesOf({ ...EXISTING, '_dmarc.example.com TXT': texts, ...records })
   const { dmarc: discovery, destinations } = await gatherDmarc(DOMAIN, queries)
-  const about = { discovery, destinations, usesMail }
+  const about = { discovery, destinations, usesMail, receivesMail: usesMail }
   const advice = adviceOnDmarc({ ...about, texts: [], registeredDomain: DOMAIN })
   const none = { reportEmail: null, safePolicy: null }
   return composeFixes(dmarcProposals({ ...about, advice, ...none, ...known }))

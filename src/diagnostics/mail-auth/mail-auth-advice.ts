@@ -22,6 +22,7 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
     discovery: dmarc,
     destinations,
     usesMail,
+    receivesMail: receivesMailAtAll(facts),
     texts: own.texts,
     registeredDomain: registeredDomain(domain) ?? domain,
   })
@@ -61,12 +62,15 @@ type UseFacts = Pick<MailFacts, 'mailUse' | 'spf' | 'dkim'>
  * there is no MX. A host without MX receives mail at its address (RFC 5321, 5.1), unless its SPF
  * record states that it sends none.
  */
-export function usesMailAtAll({ mailUse: { receives }, spf, dkim }: UseFacts): boolean {
-  const { record, error } = spf.root
-  const sendsNone = statesNoSender(spf)
-  const maySend = error !== null || (record !== null && !sendsNone)
-  const mayReceive = receives !== 'nothing' && !(receives === 'address' && sendsNone)
-  return mayReceive || maySend || hasKey(dkim)
+export function usesMailAtAll(facts: UseFacts): boolean {
+  const { record, error } = facts.spf.root
+  const maySend = error !== null || (record !== null && !statesNoSender(facts.spf))
+  return receivesMailAtAll(facts) || maySend || hasKey(facts.dkim)
+}
+
+/** False for a domain that only sends, too: it has a null MX, or neither MX nor address. */
+export function receivesMailAtAll({ mailUse: { receives }, spf }: UseFacts): boolean {
+  return receives !== 'nothing' && !(receives === 'address' && statesNoSender(spf))
 }
 
 /** False for a domain that only receives, too: SPF allows no sender, and there is no key. */

@@ -27,6 +27,7 @@ type About = {
   destinations: Destination[]
   advice: Advice[]
   usesMail: boolean
+  receivesMail: boolean
   /** Where reports of this installation arrive for the domain; null when it is not registered. */
   reportEmail: string | null
   /** The strictest policy that its reports show to be safe; null where they do not. */
@@ -233,12 +234,13 @@ function subdomainRepairs(
 /** An address to which no reports come stays in the record: a typing error in it is its owner’s to correct. */
 function addressRepairs(
   { tags, unclear }: MeantDmarc,
-  { discovery: { domain, policyDomain }, reportEmail, usesMail }: About,
+  { discovery: { domain, policyDomain }, reportEmail, usesMail, receivesMail }: About,
 ): TagChange[] {
   if (reportEmail !== null && (policyDomain ?? domain) === domain)
     return missingAddress({ tags, unclear }, reportEmail)
-  // An address at a domain without mail would receive nothing.
-  if (tagsObject(tags)['rua'] || !usesMail) return []
+  // An address at a domain without mailboxes would receive nothing.
+  const hasMailbox = usesMail && (receivesMail || policyDomain !== domain)
+  if (tagsObject(tags)['rua'] || !hasMailbox) return []
   return [{ tag: 'rua', value: `mailto:dmarc-reports@${policyDomain}`, reason: NO_ADDRESS }]
 }
 

@@ -46,12 +46,13 @@ export async function proposeDmarc(context: DomainContext<MailDeps>): Promise<Pr
 
 async function gatherFacts(context: DomainContext<MailDeps>) {
   const { registeredDomain, deps, name } = context
-  const [{ dmarc: discovery, destinations }, own, usesMail] = await Promise.all([
+  const [{ dmarc: discovery, destinations }, own, usesMail, receivesMail] = await Promise.all([
     context.dmarc(),
     context.own(),
     context.usesMail(),
+    context.receivesMail(),
   ])
-  const about = { discovery, destinations, usesMail }
+  const about = { discovery, destinations, usesMail, receivesMail }
   const advice = sortBySeverity(adviceOnDmarc({ ...about, texts: own.texts, registeredDomain }))
   // Without the database there is still the usual address, and no stricter policy.
   const [reportEmail = null, safePolicy = null] = await Promise.all([

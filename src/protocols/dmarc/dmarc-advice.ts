@@ -31,6 +31,8 @@ type About = {
   destinations: Destination[]
   /** False for a domain that neither sends nor receives mail. */
   usesMail: boolean
+  /** False for a domain that only sends, too. */
+  receivesMail: boolean
   /** All TXT records of the domain itself. */
   texts: string[]
   /** Where a record should go that covers the whole organisation: the registered domain. */
@@ -60,7 +62,10 @@ export function adviceOnDmarc(about: About): Advice[] {
     ...syntaxAdvice(discovery.record, propose),
     ...orderAdvice(discovery.record, propose),
     ...policyAdvice(discovery, discovery.record, propose, about.usesMail),
-    ...addressAdvice(discovery.policyDomain, discovery.record, { propose, isWithoutMail }),
+    ...addressAdvice(discovery.policyDomain, discovery.record, {
+      propose,
+      hasMailbox: about.receivesMail || discovery.policyDomain !== discovery.domain,
+    }),
     ...about.destinations.flatMap(consentAdvice),
     ...mailboxAdvice(about.destinations),
   ]
@@ -134,7 +139,8 @@ function aliasAdvice({ steps, policyDomain }: DmarcDiscovery): Advice[] {
   return [info(`_dmarc.${policyDomain} is an alias for ${alias}. Change the record there.`)]
 }
 
-function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About): Advice[] {
+function absenceAdvice(about: About): Advice[] {
+  const { discovery, usesMail, receivesMail, registeredDomain, texts } = about
   const { domain, steps, standing, error: failure } = discovery
   if (failure) {
     const failed = steps.find((step) => step.error)?.domain ?? domain
@@ -162,9 +168,14 @@ function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About):
     const message = `${domain} does not use mail, but without a DMARC record anyone can spoof it. Publish p=reject.`
     return [error(message, txtRecord(`_dmarc.${domain}`, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
   }
+  const missing = `${domain} has no DMARC record. Receivers do not know how to treat spoofed mail, and large ones require a record from senders. Start with reports only (p=none), to an address`
+  const name = `_dmarc.${registeredDomain}`
+  if (!receivesMail && domain === registeredDomain) {
+    const message = `${missing} of another domain, because ${domain} receives no mail: rua=mailto:….`
+    return [error(message, txtRecord(name, formatDmarc({ p: 'none' })))]
+  }
   const rua = `mailto:dmarc-reports@${registeredDomain}`
-  const message = `${domain} has no DMARC record. Receivers do not know how to treat spoofed mail, and large ones require a record from senders. Start with reports only (p=none), to an address that you read.`
-  return [error(message, txtRecord(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
+  return [error(`${missing} that you read.`, txtRecord(name, formatDmarc({ p: 'none', rua })))]
 }
 
 /**
@@ -281,9 +292,17 @@ function policyAdvice(
   if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, propose)
   return [
     ...strengthAdvice(discovery, record, { ...requested, propose, usesMail }),
+    ...suffixAdvice(discovery.policyDomain ?? discovery.domain, record),
     ...subdomainAdvice(discovery, record, propose),
     ...testAdvice(record, propose),
   ]
+}
+
+/** RFC 9989, 4.8. No record is proposed: others may register below a domain that no list names. */
+function suffixAdvice(policyDomain: string, { psd }: DmarcRecord): Advice[] {
+  if (psd !== 'y') return []
+  const message = `psd=y declares ${policyDomain} a public suffix, below which others register domains: its subdomains count as organizations of their own, so their mail is not aligned with ${policyDomain}. Remove psd=y unless that is so.`
+  return [warning(message)]
 }
 
 /** On the policy that applies to the name that was checked. */
@@ -353,7 +372,7 @@ function testAdvice(record: DmarcRecord, propose: PublishDmarc): Advice[] {
 function addressAdvice(
   policyDomain: string,
   record: DmarcRecord,
-  { propose, isWithoutMail }: { propose: PublishDmarc; isWithoutMail: boolean },
+  { propose, hasMailbox }: { propose: PublishDmarc; hasMailbox: boolean },
 ): Advice[] {
   const publish = propose()
   const uris = [...record.rua, ...record.ruf]
@@ -385,8 +404,7 @@ function addressAdvice(
     const rua = `mailto:dmarc-reports@${policyDomain}`
     const message =
       'The record has no rua address, so you get no aggregate reports about mail sent in the name of the domain.'
-    // A domain without mail has no mailbox for them either.
-    advice.push(warning(message, isWithoutMail ? undefined : propose({ rua })))
+    advice.push(warning(message, hasMailbox ? propose({ rua }) : undefined))
   }
   if (record.ruf.length === 0 && valueOf(record.tags, 'fo') !== undefined) {
     advice.push(info('fo has no effect without ruf, the address for failure reports.', publish))

@@ -142,7 +142,8 @@ function whyPassedOver(start: string): string {
   if (!/v\s*=\s*DMARC/i.test(start)) return 'it does not begin with `v=DMARC1`'
   if (/^\s+v/i.test(start)) return 'it begins with white space, but `v=DMARC1` must come first'
   if (!/^v/i.test(start)) return '`v=DMARC1` must come first'
-  if (separator !== undefined || /^v\s*=\s*DMARC1\s/.test(start))
+  // A letter begins a tag; `DMARC1.0` and `DMARC12` are other versions.
+  if (/^[a-z]/i.test(separator ?? '') || /^v\s*=\s*DMARC1\s/.test(start))
     return 'a semicolon is missing after `v=DMARC1`'
   return 'the version must be exactly `v=DMARC1`'
 }

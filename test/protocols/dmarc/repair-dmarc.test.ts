@@ -16,7 +16,7 @@ async function proposedFor(texts: string[]): Promise<string[]> {
   const queries = createDnsQueries(resolver, new AbortController().signal)
   const discovery = await discoverDmarc('example.com', queries)
   // Without what is known of the addresses, the proposal depends on the text alone.
-  const about = { discovery, destinations: [], usesMail: true }
+  const about = { discovery, destinations: [], usesMail: true, receivesMail: true }
   const advice = adviceOnDmarc({ ...about, texts: [], registeredDomain: 'example.com' })
   const fixes = dmarcProposals({ ...about, advice, reportEmail: null, safePolicy: null })
   return [...advice.flatMap(({ publish }) => publish ?? []), ...fixes].flatMap(({ name, value }) =>
