@@ -3,6 +3,7 @@ import { topServices } from '../../web/src/attacks/attack-map.tsx'
 import { labelStep } from '../../web/src/ui/charts/axes.tsx'
 import { moveInRow, moveInRows, tooltipPlace } from '../../web/src/ui/charts/cursor.ts'
 import { sideOf } from '../../web/src/ui/charts/matrix-chart.tsx'
+import { dayScale, linePath, niceScale, stackLayers } from '../../web/src/ui/charts/scales.ts'
 import {
   dayAt,
   daysBetween,
@@ -93,5 +94,32 @@ describe('the services of the attack map', () => {
   it('are those with most reports, and the others as one', () => {
     expect(topServices({ networks, others }, 3)).toEqual(['ssh', 'smtp', 'imap'])
     expect(topServices({ networks, others }, 2)).toEqual(['ssh', null])
+  })
+})
+
+describe('the scales of a chart', () => {
+  it('end at a round number, with few ticks and no halves of small counts', () => {
+    expect(niceScale(1, 100, 1).ticks).toEqual([0, 1])
+    expect(niceScale(2, 100, 2).ticks).toEqual([0, 1, 2])
+    const { y, ticks } = niceScale(1_730, 100, 3)
+    expect(ticks).toEqual([0, 500, 1_000, 1_500, 2_000])
+    expect(ticks.map(y)).toEqual([100, 75, 50, 25, 0])
+  })
+  it('stack each layer on those below, days without a count too', () => {
+    const layers = stackLayers([[1, 2], [3], [5, 8]], 2)
+    expect(layers).toEqual([
+      [[0, 1], [0, 2]],
+      [[1, 4], [2, 2]],
+      [[4, 9], [2, 10]],
+    ]) // prettier-ignore
+  })
+  it('give each day a band within the width', () => {
+    const { left, middle, band } = dayScale(7, 675)
+    expect([left(0), left(6) + band]).toEqual([0, 675])
+    expect(middle(3)).toBe(337.5)
+    expect(dayScale(1, 300)).toMatchObject({ step: 300, band: 225 })
+  })
+  it('draw a line through points', () => {
+    expect(linePath([[0, 1], [2.5, 3]])).toBe('M0 1L2.5 3') // prettier-ignore
   })
 })
