@@ -101,7 +101,7 @@ export function siteRoutes(
   guideRoutes(app, join(root, 'guide'))
   for (const name of looseFiles(root)) {
     app.get(`/${name}`, { schema: { hide: true } }, (_request, reply) =>
-      sendFile(reply, root, name),
+      sendFile(reply, root, name, name.endsWith('.js') ? ASSET_HEADERS : PAGE_HEADERS),
     )
   }
   const sendPage = createPages(root, basePath, isDemo)
@@ -167,8 +167,13 @@ function createPages(root: string, basePath: string, isDemo: boolean) {
       .send(pages.get(name))
 }
 
-function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply {
-  reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache' })
+function sendFile(
+  reply: FastifyReply,
+  root: string,
+  name: string,
+  headers: typeof PAGE_HEADERS | typeof ASSET_HEADERS = PAGE_HEADERS,
+): FastifyReply {
+  reply.headers({ ...headers, 'cache-control': 'no-cache' })
   return reply.sendFile(name, root, { cacheControl: false })
 }
 

@@ -133,6 +133,17 @@ describe('a listing', () => {
     expect(scoreOf(...[1, 2, 3, 4, 5, 6].map((system) => sighting(system, 1)))[1]).toBe('watchlist')
   })
 
+  it('needs three more systems beside a single established network, whatever the score', () => {
+    const besides = (systems: number) => {
+      const others = Array.from({ length: systems }, (_, i) =>
+        sighting(i + 2, 1, { count: 100_000 }),
+      )
+      return scoreOf(sighting(1, 1, { standing: 'trusted', count: 100_000 }), ...others)
+    }
+    expect(besides(2)).toEqual([59, 'watchlist', expect.any(String)])
+    expect(besides(3)[1]).toBe('listed')
+  })
+
   it('comes at once for a bot that forty networks see in five minutes, four of them established', () => {
     const story = openCase()
     for (let i = 0; i < 40; i++)

@@ -1,8 +1,8 @@
 import { lazy, Suspense, useEffect, useState, type ComponentType } from 'react'
 import { loadScreen } from './load-screen.ts'
 
-/** Milliseconds after the start. By then the first screen is shown, even on a phone. */
-const LOAD_AFTER_MS = 4_000
+/** Milliseconds after the start: the first screen, and what it leads to, come first on a slow network. */
+const LOAD_AFTER_MS = 30_000
 
 const loads: (() => Promise<unknown>)[] = []
 
