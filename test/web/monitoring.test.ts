@@ -4,6 +4,8 @@ import { describeDayStrip } from '../../web/src/monitoring/day-strip.ts'
 import {
   availabilityText,
   certificateProblems,
+  certificateStatus,
+  certificateText,
   summarizeHosts,
 } from '../../web/src/monitoring/messages.ts'
 
@@ -67,6 +69,18 @@ describe('the days of a host', () => {
     expect(describeDayStrip([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe(
       '1 day: not listed on 1',
     )
+  })
+})
+
+describe('the certificate of a host', () => {
+  it.each([
+    ['valid', 62, 'good', '62 days left'],
+    ['expiring', 1, 'warn', '1 day left'],
+    ['expired', -3, 'bad', 'Expired'],
+    ['wrong-host', 62, 'bad', 'For another host'],
+  ] as const)('%s for %d days: %s, %s', (state, daysRemaining, tone, word) => {
+    expect(certificateStatus({ state, daysRemaining })).toEqual({ tone, word })
+    expect(certificateText({ state, daysRemaining })).toBe(`Certificate: ${word.toLowerCase()}`)
   })
 })
 
