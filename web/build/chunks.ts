@@ -49,7 +49,7 @@ function dashboardChunk(id: string): string | null {
 }
 
 const COMMON =
-  /[\\/](?:web[\\/]src[\\/](?:ui|labels|account|workspaces|addresses)|node_modules[\\/]@tanstack)[\\/]/
+  /[\\/](?:web[\\/]src[\\/](?:ui|labels|workspaces|addresses)|node_modules[\\/]@tanstack)[\\/]/
 
 /** The field for checks, which is on the overview, too. */
 const CHECK_FIELD = /[\\/]check[\\/](?:check-field|guess-target|open-target|recent-checks)\.tsx?$/
