@@ -3,6 +3,7 @@ import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import { largestPlanOf, workspacesOf } from '../store/responsible.ts'
+import { deleteRows } from '../store/row.ts'
 import type { DB } from '../store/tables.ts'
 
 export type SharedResult = { check: string; madeAt: string; data: unknown }
@@ -80,11 +81,5 @@ export async function listSharedUsage(db: Db, workspaceIds: string[]) {
 }
 
 export async function deleteShared(db: Db, workspaceId: string, token: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('sharedCheck')
-    .where('token', '=', token)
-    .where('workspaceId', '=', workspaceId)
-    .returning('token')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'sharedCheck', { token, workspaceId })
 }

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
+import { deleteRows, findRow, listRows, lockRow, updateRows } from '../store/row.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
 import type { ProviderId, Purpose } from './providers.ts'
@@ -64,14 +65,13 @@ const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interv
 
 /** The sign-ins to mailboxes that members of a workspace can use, without those of their owners. */
 export async function listCredentials(db: Db, workspaceId: string): Promise<CredentialRow[]> {
-  const rows = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('isOwners', '=', false)
-    .where('purpose', '=', 'mailbox')
-    .orderBy('id')
-    .execute()
+  const rows = await listRows(
+    db,
+    'mailCredential',
+    COLUMNS,
+    { workspaceId, isOwners: false, purpose: 'mailbox' },
+    'id',
+  )
   return rows as CredentialRow[]
 }
 
@@ -80,12 +80,7 @@ export async function findCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
   return row as CredentialRow | undefined
 }
 
@@ -95,13 +90,7 @@ export async function lockCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
+  const row = await lockRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
   return row as CredentialRow | undefined
 }
 
@@ -115,15 +104,13 @@ export async function findOfIdentity(
     subject,
   }: Pick<CredentialRow, 'workspaceId' | 'provider' | 'purpose'> & { subject: string },
 ): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select('id')
-    .where('workspaceId', '=', workspaceId)
-    .where('provider', '=', provider)
-    .where('purpose', '=', purpose)
-    .where('subject', '=', subject)
-    .where('isOwners', '=', false)
-    .executeTakeFirst()
+  const row = await findRow(db, 'mailCredential', ['id'], {
+    workspaceId,
+    provider,
+    purpose,
+    subject,
+    isOwners: false,
+  })
   return row?.id
 }
 
@@ -191,7 +178,7 @@ export async function saveTokens(
 }
 
 export async function markProblem(db: Db, id: string, problem: string): Promise<void> {
-  await db.updateTable('mailCredential').set({ problem }).where('id', '=', id).execute()
+  await updateRows(db, 'mailCredential', { id }, { problem })
 }
 
 /** Keeps credentials for at least so many days from now. */
@@ -221,13 +208,7 @@ export async function releaseCredential(
   days: number,
 ): Promise<void> {
   if (days === 0)
-    await db
-      .deleteFrom('mailCredential')
-      .where('workspaceId', '=', workspaceId)
-      .where('id', '=', id)
-      .where('kind', '=', 'person')
-      .where('isHeld', '=', false)
-      .execute()
+    await deleteRows(db, 'mailCredential', { workspaceId, id, kind: 'person', isHeld: false })
   await db
     .updateTable('mailCredential')
     .set({
@@ -262,13 +243,7 @@ export async function lockRejected(
 
 /** @returns whether there was one */
 export async function deleteCredential(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('mailCredential')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'mailCredential', { workspaceId, id })
 }
 
 /** Deletes a person’s permission, and returns its latest tokens. Waits while it is refreshed. */
@@ -311,7 +286,7 @@ export async function saveAdministrator(
   columns: Pick<CredentialRow, 'account' | 'clientId' | 'certificate' | 'sealed'>,
 ): Promise<void> {
   const accepted = { ...columns, problem: null, problemUser: null }
-  await db.updateTable('mailCredential').set(accepted).where('id', '=', id).execute()
+  await updateRows(db, 'mailCredential', { id }, accepted)
 }
 
 /**
@@ -324,15 +299,7 @@ export async function markAdministratorProblem(
   problem: string,
   problemUser: string,
 ): Promise<boolean> {
-  const row = await db
-    .updateTable('mailCredential')
-    .set({ problem, problemUser })
-    .where('id', '=', id)
-    .where('sealed', '=', sealed)
-    .where('problem', 'is', null)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return updateRows(db, 'mailCredential', { id, sealed, problem: null }, { problem, problemUser })
 }
 
 /** The sign-ins of administrators that were rejected, to check them again. */
@@ -356,12 +323,7 @@ export async function holdCredential(
   id: string,
   isHeld: boolean,
 ): Promise<void> {
-  await db
-    .updateTable('mailCredential')
-    .set({ isHeld })
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'mailCredential', { workspaceId, id }, { isHeld })
 }
 
 /** Whether a report mailbox, a seed of a canary or statistics of a provider need a credential. */

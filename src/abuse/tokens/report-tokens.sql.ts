@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows } from '../../store/row.ts'
+import { countRows, deleteRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 
@@ -116,14 +116,7 @@ export async function deleteToken(
   use: TokenUse,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<boolean> {
-  const row = await db
-    .deleteFrom('abuseToken')
-    .where('id', '=', id)
-    .where('workspaceId', '=', workspaceId)
-    .where('canReport', '=', use === 'report')
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'abuseToken', { id, workspaceId, canReport: use === 'report' })
 }
 
 /** Finds a token, unless its workspace is deleted. */

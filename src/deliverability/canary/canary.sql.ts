@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, findRow, type Row, updateRows } from '../../store/row.ts'
 import { BASELINE_DAYS, CANARY_LEASE_SECONDS } from '../limits.ts'
 import type { Baseline, PlacementResult, PlacementState } from './evaluate-placement.ts'
 import type { Outcome } from './placement-outcome.ts'
@@ -138,12 +138,7 @@ export async function findCanary(
   workspaceId: string,
   id: string,
 ): Promise<CanaryRow | undefined> {
-  return db
-    .selectFrom('canary')
-    .select(CANARY)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findRow(db, 'canary', CANARY, { workspaceId, id })
 }
 
 /** Turns a canary on or off, or changes its interval. One that is on is due at once. */
@@ -176,12 +171,7 @@ export async function finishRun(
 }
 
 export async function deleteCanary(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('canary')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'canary', { workspaceId, id })
 }
 
 type NewSeed = Pick<
@@ -222,16 +212,11 @@ export async function listSeeds(db: Db, canaryIds: readonly string[]): Promise<S
 }
 
 export async function findSeed(db: Db, id: string): Promise<SeedRow | undefined> {
-  return db.selectFrom('canarySeed').select(SEED).where('id', '=', id).executeTakeFirst()
+  return findRow(db, 'canarySeed', SEED, { id })
 }
 
 export async function deleteSeed(db: Db, canaryId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('canarySeed')
-    .where('canaryId', '=', canaryId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'canarySeed', { canaryId, id })
 }
 
 /** Those of the credentials whose permission has ended, or was rejected. */
@@ -316,7 +301,7 @@ export async function markSubmitted(db: Db, id: string, afterSeconds: number): P
 
 /** Looks for a mail again at a time. */
 export async function postponeResult(db: Db, id: string, dueAt: Date): Promise<void> {
-  await db.updateTable('canaryResult').set({ dueAt }).where('id', '=', id).execute()
+  await updateRows(db, 'canaryResult', { id }, { dueAt })
 }
 
 export type Finished = {
@@ -333,13 +318,12 @@ export async function finishResult(
   id: string,
   { isBaseline, ...finished }: Finished & { isBaseline: boolean },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('canaryResult')
-    .set({ ...finished, isBaseline, dueAt: null })
-    .where('id', '=', id)
-    .where('outcome', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(
+    db,
+    'canaryResult',
+    { id, outcome: null },
+    { ...finished, isBaseline, dueAt: null },
+  )
 }
 
 /** The last finished results of a seed, the newest last. */

@@ -3,6 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import { workspacesOf } from '../../store/responsible.ts'
+import { deleteRows, findRow, listRows, updateRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 import { ANALYSIS_LEASE_SECONDS, MAX_MAILS_PER_TEST } from '../limits.ts'
@@ -110,12 +111,7 @@ export async function findTest(
   workspaceId: string,
   id: string,
 ): Promise<TestRow | undefined> {
-  return db
-    .selectFrom('mailTest')
-    .select(TEST)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findRow(db, 'mailTest', TEST, { workspaceId, id })
 }
 
 /** The test that a link shows, unless its workspace is deleted. */
@@ -196,12 +192,7 @@ export async function listTests(
 }
 
 export async function deleteTest(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('mailTest')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'mailTest', { workspaceId, id })
 }
 
 /** Sets or removes the token of a test’s link. @returns false for a test that does not exist */
@@ -211,23 +202,12 @@ export async function setShareToken(
   id: string,
   shareToken: string | null,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('mailTest')
-    .set({ shareToken })
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(db, 'mailTest', { workspaceId, id }, { shareToken })
 }
 
 /** The mails of a test, in their order. */
 export async function listMails(db: Db, testId: string): Promise<MailRow[]> {
-  const rows = await db
-    .selectFrom('mailTestMail')
-    .select(MAIL)
-    .where('testId', '=', testId)
-    .orderBy('number')
-    .execute()
+  const rows = await listRows(db, 'mailTestMail', MAIL, { testId }, 'number')
   return rows as unknown as MailRow[]
 }
 

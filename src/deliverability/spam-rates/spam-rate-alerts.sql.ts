@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { listRows, lockRow } from '../../store/row.ts'
 import type { SpamRateLevel, SpamRateSubject } from './spam-rate.ts'
 
 export type SpamRateAlertRow = SpamRateSubject & { level: SpamRateLevel; since: Date }
@@ -11,14 +12,7 @@ export async function lockSpamRateAlert(
   db: Db,
   { workspaceId, domain, provider }: SpamRateSubject,
 ): Promise<SpamRateAlertRow | undefined> {
-  const row = await db
-    .selectFrom('spamRateAlert')
-    .select(ALERT)
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .where('provider', '=', provider)
-    .forUpdate()
-    .executeTakeFirst()
+  const row = await lockRow(db, 'spamRateAlert', ALERT, { workspaceId, domain, provider })
   return row as SpamRateAlertRow | undefined
 }
 
@@ -63,11 +57,6 @@ export async function listSpamRateLevels(
   workspaceId: string,
   domain: string,
 ): Promise<Pick<SpamRateAlertRow, 'provider' | 'level'>[]> {
-  const rows = await db
-    .selectFrom('spamRateAlert')
-    .select(['provider', 'level'])
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .execute()
+  const rows = await listRows(db, 'spamRateAlert', ['provider', 'level'], { workspaceId, domain })
   return rows as Pick<SpamRateAlertRow, 'provider' | 'level'>[]
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ReadPosition } from '../../net/imap/fetch/read-inbox.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import { deleteRows, type Row } from '../../store/row.ts'
+import { deleteRows, findRow, listRows, type Row } from '../../store/row.ts'
 
 const MAILBOX = [
   'id',
@@ -52,16 +52,11 @@ export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow
 
 /** Oldest first. */
 export async function listReportMailboxes(db: Db, workspaceId: string): Promise<MailboxRow[]> {
-  return db
-    .selectFrom('dmarcMailbox')
-    .select(MAILBOX)
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute()
+  return listRows(db, 'dmarcMailbox', MAILBOX, { workspaceId }, 'id')
 }
 
 export async function findMailbox(db: Db, id: string): Promise<MailboxRow | undefined> {
-  return db.selectFrom('dmarcMailbox').select(MAILBOX).where('id', '=', id).executeTakeFirst()
+  return findRow(db, 'dmarcMailbox', MAILBOX, { id })
 }
 
 /** Mailboxes, the one that was read longest ago first, without those of deleted workspaces. */
@@ -125,10 +120,5 @@ export async function listUsingCredential(
   workspaceId: string,
   credentialId: string,
 ): Promise<Pick<MailboxRow, 'id' | 'workspaceId'>[]> {
-  return db
-    .selectFrom('dmarcMailbox')
-    .select(['id', 'workspaceId'])
-    .where('workspaceId', '=', workspaceId)
-    .where('credentialId', '=', credentialId)
-    .execute()
+  return listRows(db, 'dmarcMailbox', ['id', 'workspaceId'], { workspaceId, credentialId })
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { findRow, updateRows } from '../../store/row.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
 import type { ProviderId, Purpose } from '../providers.ts'
 
@@ -77,12 +78,7 @@ export async function findConsent(
   workspaceId: string,
   id: string,
 ): Promise<ConsentRow | undefined> {
-  const row = await db
-    .selectFrom('mailConsent')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await findRow(db, 'mailConsent', COLUMNS, { workspaceId, id })
   return row as ConsentRow | undefined
 }
 
@@ -115,11 +111,7 @@ export async function claimConsent(
 
 /** Whether the sign-in with a state was begun by the owner of a mailbox. */
 export async function isOfOwner(db: Db, hash: Buffer): Promise<boolean> {
-  const row = await db
-    .selectFrom('mailConsent')
-    .select('ownerLinkId')
-    .where('hash', '=', hash)
-    .executeTakeFirst()
+  const row = await findRow(db, 'mailConsent', ['ownerLinkId'], { hash })
   return row !== undefined && row.ownerLinkId !== null
 }
 
@@ -160,9 +152,9 @@ export async function countOwnersConsents(db: Db, ownerLinkId: string): Promise<
 
 /** Records the credential that an answer created or renewed. */
 export async function markGranted(db: Db, id: string, credentialId: string): Promise<void> {
-  await db.updateTable('mailConsent').set({ credentialId }).where('id', '=', id).execute()
+  await updateRows(db, 'mailConsent', { id }, { credentialId })
 }
 
 export async function markFailed(db: Db, id: string, problem: string): Promise<void> {
-  await db.updateTable('mailConsent').set({ problem }).where('id', '=', id).execute()
+  await updateRows(db, 'mailConsent', { id }, { problem })
 }

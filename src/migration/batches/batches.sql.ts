@@ -9,7 +9,7 @@ import type { SyncOptions } from '../engine/sync/pass.ts'
 import { migrationNotifications } from '../migrations.sql.ts'
 import { deleteBatchSyncs } from '../sync/syncs.sql.ts'
 import { BATCH_LIMITS } from './limits.ts'
-import { findRow, type Row } from '../../store/row.ts'
+import { deleteRows, findRow, type Row, updateRows } from '../../store/row.ts'
 
 /** How the folders and messages of all mailboxes of a batch are copied. */
 export type BatchOptions = {
@@ -159,11 +159,11 @@ export async function updateBatch(
   id: string,
   changes: Partial<Omit<BatchRow, 'id' | 'workspaceId' | 'options' | 'createdAt'>>,
 ): Promise<void> {
-  await db.updateTable('migrationBatch').set(changes).where('id', '=', id).execute()
+  await updateRows(db, 'migrationBatch', { id }, changes)
 }
 
 export async function deleteBatch(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('migrationBatch').where('id', '=', id).execute()
+  await deleteRows(db, 'migrationBatch', { id })
 }
 
 /** Lists the batches of a workspace, newest first. */

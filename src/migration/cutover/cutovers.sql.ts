@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { Row } from '../../store/row.ts'
+import { listRows, lockRow, type Row, updateRows } from '../../store/row.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ProofLevel } from '../proof/proof-document.ts'
@@ -81,23 +81,18 @@ export async function lockCutover(
   db: Transaction<DB>,
   id: string,
 ): Promise<CutoverRow | undefined> {
-  const row = await db
-    .selectFrom('migrationCutover')
-    .select(COLUMNS)
-    .where('id', '=', id)
-    .where('endedAt', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()
+  const row = await lockRow(db, 'migrationCutover', COLUMNS, { id, endedAt: null })
   return row as CutoverRow | undefined
 }
 
 /** The steps in their order. */
 export async function listSteps(db: Db, cutoverId: string): Promise<StepRow[]> {
-  const rows = (await db
-    .selectFrom('migrationCutoverStep')
-    .select(['step', 'openedAt', 'closedAt', 'outcome', 'note', 'person'])
-    .where('cutoverId', '=', cutoverId)
-    .execute()) as StepRow[]
+  const rows = (await listRows(
+    db,
+    'migrationCutoverStep',
+    ['step', 'openedAt', 'closedAt', 'outcome', 'note', 'person'],
+    { cutoverId },
+  )) as StepRow[]
   return rows.toSorted((a, b) => STEPS.indexOf(a.step) - STEPS.indexOf(b.step))
 }
 
@@ -167,11 +162,7 @@ export async function markSwitched(db: Db, id: string): Promise<void> {
 const COPIES_IN_FLIGHT = 10_000
 
 export async function startFinalPass(db: Db, id: string): Promise<void> {
-  await db
-    .updateTable('migrationCutover')
-    .set({ finalStartedAt: sql<Date>`now()` })
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'migrationCutover', { id }, { finalStartedAt: sql<Date>`now()` })
 }
 
 export async function endCutover(
@@ -218,11 +209,10 @@ export async function makeCutoverDue(
   batchId: string,
   { withDns }: { withDns: boolean },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('migrationCutover')
-    .set({ nextCheckAt: sql<Date>`clock_timestamp()`, ...(withDns && { dnsCheckedAt: null }) })
-    .where('batchId', '=', batchId)
-    .where('endedAt', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(
+    db,
+    'migrationCutover',
+    { batchId, endedAt: null },
+    { nextCheckAt: sql<Date>`clock_timestamp()`, ...(withDns && { dnsCheckedAt: null }) },
+  )
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
-import { findRow, lockAndCountRows, type Row } from '../../store/row.ts'
+import { findRow, listRows, lockAndCountRows, type Row } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 import type { Header } from '../headers.ts'
@@ -72,12 +72,7 @@ export async function insertEndpoint(
 
 /** Lists the endpoints of a workspace, oldest first. */
 export async function listEndpoints(db: Db, workspaceId: string): Promise<EndpointRow[]> {
-  const rows = await db
-    .selectFrom('webhookEndpoint')
-    .select(ENDPOINT)
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute()
+  const rows = await listRows(db, 'webhookEndpoint', ENDPOINT, { workspaceId }, 'id')
   return rows as EndpointRow[]
 }
 

@@ -99,7 +99,8 @@ export async function findReplay(
   endpointId: string,
   id: string,
 ): Promise<ReplayRow | undefined> {
-  return findRow(db, 'webhookReplay', COLUMNS, { endpointId, id })
+  const row = await findRow(db, 'webhookReplay', COLUMNS, { endpointId, id })
+  return row as ReplayRow | undefined
 }
 
 /** Cancels a replay, and its deliveries that wait. */

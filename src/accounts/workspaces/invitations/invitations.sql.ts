@@ -103,7 +103,7 @@ export async function insertInvitation(db: Db, invitation: NewInvitationRow): Pr
 }
 
 export async function deleteInvitation(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('invitation').where('id', '=', id).execute()
+  await deleteRows(db, 'invitation', { id })
 }
 
 /** @param roles only invitations to these roles; by default all */
