@@ -1,65 +1,58 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
-import { deleteRows, findRow, listRows, lockRow, updateRows } from '../store/row.ts'
+import {
+  countRows,
+  deleteRows,
+  findRow,
+  listRows,
+  lockRow,
+  type Row,
+  updateRows,
+} from '../store/row.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
 import type { ProviderId, Purpose } from './providers.ts'
-
-/** A permission to sign in to a mailbox. */
-export type CredentialRow = {
-  id: string
-  workspaceId: string
-  provider: ProviderId
-  /** What its tokens are for. */
-  purpose: Purpose
-  /** A person’s permission for one mailbox, or a sign-in of an administrator. */
-  kind: 'person' | 'service_account' | 'app'
-  account: string
-  /** Of an administrator’s sign-in. */
-  clientId: string | null
-  /** With which an application authenticates itself, PEM. */
-  certificate: string | null
-  /** The mailbox that was rejected last with an administrator’s sign-in. */
-  problemUser: string | null
-  subject: string | null
-  sealed: string
-  /** Of the owner of a mailbox, for its migration alone. */
-  isOwners: boolean
-  /** Kept while a report mailbox uses it. */
-  isHeld: boolean
-  /** Why the person must sign in again; null while the permission is valid. */
-  problem: string | null
-  keepUntil: Date
-  createdAt: Date
-  /** Whether the access token is valid, and whether it is for a while. */
-  isValid: boolean
-  isFresh: boolean
-}
 
 const COLUMNS = [
   'id',
   'workspaceId',
   'provider',
+  /** What its tokens are for. */
   'purpose',
+  /** A person’s permission for one mailbox, or a sign-in of an administrator. */
   'kind',
   'account',
+  /** Of an administrator’s sign-in. */
   'clientId',
+  /** With which an application authenticates itself, PEM. */
   'certificate',
+  /** The mailbox that was rejected last with an administrator’s sign-in. */
   'problemUser',
   'subject',
+  /** Of the owner of a mailbox, for its migration alone. */
   'isOwners',
+  /** Kept while a report mailbox uses it. */
   'isHeld',
   'sealed',
+  /** Why the person must sign in again; null while the permission is valid. */
   'problem',
   'keepUntil',
   'createdAt',
+  // Whether the access token is valid, and whether it is for a while.
   sql<boolean>`access_expires_at > now()`.as('isValid'),
   sql<boolean>`access_expires_at > now() + make_interval(secs =>
     least(${REFRESH_MARGIN.seconds}, lifetime_seconds * ${REFRESH_MARGIN.share}::float8))`.as(
     'isFresh',
   ),
 ] as const
+
+/** A permission to sign in to a mailbox. */
+export type CredentialRow = Row<
+  'mailCredential',
+  typeof COLUMNS,
+  { provider: ProviderId; purpose: Purpose; kind: 'person' | 'service_account' | 'app' }
+>
 
 const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interval(days => ${days})`
 
@@ -80,8 +73,7 @@ export async function findCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await findRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
-  return row as CredentialRow | undefined
+  return findRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
 }
 
 /** Reads a credential and locks it until the transaction ends, against all other instances. */
@@ -90,8 +82,7 @@ export async function lockCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await lockRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
-  return row as CredentialRow | undefined
+  return lockRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
 }
 
 /** The credential of the same identity at a provider. */
@@ -115,13 +106,7 @@ export async function findOfIdentity(
 }
 
 export async function countCredentials(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('mailCredential')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .where('isOwners', '=', false)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'mailCredential', { workspaceId, isOwners: false })
 }
 
 type NewCredential = Pick<

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
-import { deleteRows, findRow, type Row, updateRows } from '../../store/row.ts'
+import { deleteRows, findRow, lockAndCountRows, type Row, updateRows } from '../../store/row.ts'
+import type { DB } from '../../store/tables.ts'
 import { BASELINE_DAYS, CANARY_LEASE_SECONDS } from '../limits.ts'
 import type { Baseline, PlacementResult, PlacementState } from './evaluate-placement.ts'
 import type { Outcome } from './placement-outcome.ts'
@@ -90,36 +91,10 @@ export async function claimResults(db: Db, limit: number): Promise<ResultRow[]> 
 
 /** Counts the canaries of a workspace, and locks it until the transaction ends. */
 export async function lockAndCountCanaries(db: Db, workspaceId: string): Promise<number> {
-  await db
-    .selectFrom('workspace')
-    .select('id')
-    .where('id', '=', workspaceId)
-    .forNoKeyUpdate()
-    .execute()
-  const { count } = await db
-    .selectFrom('canary')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return lockAndCountRows(db, 'canary', workspaceId)
 }
 
-type NewCanary = Pick<
-  CanaryRow,
-  | 'id'
-  | 'workspaceId'
-  | 'sender'
-  | 'domain'
-  | 'host'
-  | 'port'
-  | 'secure'
-  | 'tlsVerify'
-  | 'username'
-  | 'sealed'
-  | 'everyHours'
->
-
-export async function insertCanary(db: Db, canary: NewCanary): Promise<CanaryRow> {
+export async function insertCanary(db: Db, canary: Insertable<DB['canary']>): Promise<CanaryRow> {
   return db.insertInto('canary').values(canary).returning(CANARY).executeTakeFirstOrThrow()
 }
 
@@ -174,24 +149,11 @@ export async function deleteCanary(db: Db, workspaceId: string, id: string): Pro
   return deleteRows(db, 'canary', { workspaceId, id })
 }
 
-type NewSeed = Pick<
-  SeedRow,
-  | 'id'
-  | 'canaryId'
-  | 'workspaceId'
-  | 'email'
-  | 'provider'
-  | 'host'
-  | 'port'
-  | 'secure'
-  | 'tlsVerify'
-  | 'username'
-  | 'sealed'
-  | 'credentialId'
->
-
 /** @returns undefined when the canary has this mailbox already */
-export async function insertSeed(db: Db, seed: NewSeed): Promise<SeedRow | undefined> {
+export async function insertSeed(
+  db: Db,
+  seed: Insertable<DB['canarySeed']>,
+): Promise<SeedRow | undefined> {
   return db
     .insertInto('canarySeed')
     .values(seed)

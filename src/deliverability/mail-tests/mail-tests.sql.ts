@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import { workspacesOf } from '../../store/responsible.ts'
-import { deleteRows, findRow, listRows, updateRows } from '../../store/row.ts'
+import { deleteRows, findRow, listRows, type Row, updateRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 import { ANALYSIS_LEASE_SECONDS, MAX_MAILS_PER_TEST } from '../limits.ts'
@@ -11,41 +11,6 @@ import type { BackgroundFact } from './background/background-fact.ts'
 import type { Finding } from './analysis/finding.ts'
 import type { MailOrigin, SmtpConnection } from './analysis/mail-facts.ts'
 import type { EngineResult } from './engines/engine.ts'
-
-export type TestRow = {
-  id: string
-  workspaceId: string
-  token: string
-  domain: string | null
-  shareToken: string | null
-  mailCount: number
-  createdAt: Date
-  expiresAt: Date
-}
-
-/** A mail of a test, without its bytes. */
-export type MailRow = {
-  id: string
-  testId: string
-  workspaceId: string
-  number: number
-  origin: MailOrigin
-  state: 'analyzing' | 'done' | 'failed'
-  ip: string | null
-  helo: string | null
-  mailFrom: string | null
-  rcptTo: string | null
-  connection: SmtpConnection | null
-  transcript: string[] | null
-  subject: string | null
-  fromHeader: string | null
-  bytes: number
-  findings: Finding[]
-  engines: EngineResult[]
-  background: BackgroundFact[]
-  receivedAt: Date | null
-  createdAt: Date
-}
 
 const TEST = [
   'id',
@@ -57,6 +22,8 @@ const TEST = [
   'createdAt',
   'expiresAt',
 ] as const
+
+export type TestRow = Row<'mailTest', typeof TEST>
 
 const MAIL = [
   'id',
@@ -80,6 +47,21 @@ const MAIL = [
   'receivedAt',
   'createdAt',
 ] as const
+
+/** A mail of a test, without its bytes. */
+export type MailRow = Row<
+  'mailTestMail',
+  typeof MAIL,
+  {
+    origin: MailOrigin
+    state: 'analyzing' | 'done' | 'failed'
+    connection: SmtpConnection | null
+    transcript: string[] | null
+    findings: Finding[]
+    engines: EngineResult[]
+    background: BackgroundFact[]
+  }
+>
 
 /**
  * Counts the open tests of the account that answers for a workspace. The account creates no other

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import type { ReadPosition } from '../../net/imap/fetch/read-inbox.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { deleteRows, findRow, listRows, type Row } from '../../store/row.ts'
+import type { DB } from '../../store/tables.ts'
 
 const MAILBOX = [
   'id',
@@ -31,22 +32,10 @@ const MAILBOX = [
 
 export type MailboxRow = Row<'dmarcMailbox', typeof MAILBOX>
 
-type NewRow = Pick<
-  MailboxRow,
-  | 'id'
-  | 'workspaceId'
-  | 'host'
-  | 'port'
-  | 'secure'
-  | 'tlsVerify'
-  | 'username'
-  | 'sealed'
-  | 'credentialId'
-  | 'folder'
-  | 'moveTo'
->
-
-export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow> {
+export async function insertMailbox(
+  db: Db,
+  mailbox: Insertable<DB['dmarcMailbox']>,
+): Promise<MailboxRow> {
   return db.insertInto('dmarcMailbox').values(mailbox).returning(MAILBOX).executeTakeFirstOrThrow()
 }
 

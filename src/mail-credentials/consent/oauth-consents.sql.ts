@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import { findRow, updateRows } from '../../store/row.ts'
+import { findRow, type Row, updateRows } from '../../store/row.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
 import type { ProviderId, Purpose } from '../providers.ts'
 
@@ -11,23 +11,6 @@ export type Starter = { workspaceId: string; accountId: string; sessionId: strin
 /** The owner of a mailbox who has begun one, without an account: by a link, in this browser. */
 type OwnerStarter = { workspaceId: string; ownerLinkId: string; browserHash: Buffer }
 
-export type ConsentRow = {
-  id: string
-  workspaceId: string
-  accountId: string | null
-  ownerLinkId: string | null
-  provider: ProviderId
-  purpose: Purpose
-  /** The user name that the person entered. */
-  username: string | null
-  /** The credential to renew, and later the one that was created. */
-  credentialId: string | null
-  sealed: string
-  problem: string | null
-  isAnswered: boolean
-  isExpired: boolean
-}
-
 const COLUMNS = [
   'id',
   'workspaceId',
@@ -35,13 +18,21 @@ const COLUMNS = [
   'ownerLinkId',
   'provider',
   'purpose',
+  /** The user name that the person entered. */
   'username',
+  /** The credential to renew, and later the one that was created. */
   'credentialId',
   'sealed',
   'problem',
   sql<boolean>`answered_at is not null`.as('isAnswered'),
   sql<boolean>`expires_at <= now()`.as('isExpired'),
 ] as const
+
+export type ConsentRow = Row<
+  'mailConsent',
+  typeof COLUMNS,
+  { provider: ProviderId; purpose: Purpose }
+>
 
 type NewConsent = (Starter | OwnerStarter) &
   Pick<ConsentRow, 'id' | 'provider' | 'username' | 'credentialId' | 'sealed'> &
@@ -78,8 +69,7 @@ export async function findConsent(
   workspaceId: string,
   id: string,
 ): Promise<ConsentRow | undefined> {
-  const row = await findRow(db, 'mailConsent', COLUMNS, { workspaceId, id })
-  return row as ConsentRow | undefined
+  return findRow(db, 'mailConsent', COLUMNS, { workspaceId, id })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql, type Insertable, type Kysely, type Transaction } from 'kysely'
 import type { Role } from '../../../http/access.ts'
 import type { Db } from '../../../store/database.ts'
 import { countRows, deleteRows } from '../../../store/row.ts'
@@ -84,16 +84,10 @@ export async function findInvitationByHash(
   return row && toInvitation(row)
 }
 
-export type NewInvitationRow = {
-  workspaceId: string
-  email: string | null
-  role: Role
-  hash: Buffer
-  invitedBy: string
-  expiresAt: Date
-}
-
-export async function insertInvitation(db: Db, invitation: NewInvitationRow): Promise<string> {
+export async function insertInvitation(
+  db: Db,
+  invitation: Insertable<DB['invitation']>,
+): Promise<string> {
   const { id } = await db
     .insertInto('invitation')
     .values(invitation)
