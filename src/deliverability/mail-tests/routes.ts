@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { onAccessChangeOf } from '../../accounts/account-changes.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { callerOf, type Reauthenticate } from '../../http/auth.ts'
 import type { EventStreams } from '../../http/events/event-streams.ts'
 import {
@@ -171,9 +171,9 @@ function readRawMail(given: {
     throw new Fault('too_large', 'A mail may have up to 10 MB. Remove its attachments.')
   const message = parseMessage(content)
   if (!message.fields.some(({ name }) => name === 'from' || name === 'received'))
-    throw invalid('message', 'is not a mail with its header')
+    throw invalidField('message', 'is not a mail with its header')
   const ip = given.ip === undefined ? null : (parseAddress(given.ip)?.address ?? null)
-  if (given.ip !== undefined && ip === null) throw invalid('ip', 'is not an IP address')
+  if (given.ip !== undefined && ip === null) throw invalidField('ip', 'is not an IP address')
   const reported = readReportedFacts(message)
   return reportedMail('raw', content, {
     ...reported,
@@ -181,10 +181,6 @@ function readRawMail(given: {
     helo: given.helo ?? reported.helo,
     mailFrom: given.mailFrom ?? reported.mailFrom,
   })
-}
-
-function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
 /** The canonical form of a domain. @throws Fault `invalid_request` */

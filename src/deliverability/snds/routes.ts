@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { callerOf } from '../../http/auth.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { Done, responses, Success } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { raiseResolved } from '../../alerts/raise.ts'
@@ -175,6 +175,5 @@ const notFound = () => new Fault('not_found', 'This workspace has no access to M
 function requirePast(approvedOn: string | null | undefined): void {
   // The day may have begun already where the person is.
   if (!approvedOn || Date.parse(approvedOn) <= Date.now() + DAY_MS) return
-  const [path, message] = ['approvedOn', 'must not be in the future']
-  throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+  throw invalidField('approvedOn', 'must not be in the future')
 }
