@@ -25,15 +25,15 @@ export function fetchStatisticsJob(deps: PostmasterDeps & SndsDeps): Job {
         ...links.map((row) => dueAccess(row, (own) => fetchSndsLinks(deps, row, own))),
         ...signIns.map((row) => dueAccess(row, (own) => fetchSndsSignIn(deps, row, own))),
       ]
-      await eachInWorkspace(due, PARALLEL_STATISTICS, context, ({ fetch }, own) => fetch(own))
+      await eachInWorkspace(due, PARALLEL_STATISTICS, context, ({ work }, own) => work(own))
     },
   })
 }
 
 const dueAccess = (
   { workspaceId }: { workspaceId: string },
-  fetch: (signal: AbortSignal) => Promise<unknown>,
-) => ({ workspaceId, fetch })
+  work: (signal: AbortSignal) => Promise<unknown>,
+) => ({ workspaceId, work })
 
 /** Raises alerts about accesses that end soon, every hour. */
 export function endingAccessesJob({ db }: { db: Kysely<DB> }): Job {
