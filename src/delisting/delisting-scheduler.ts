@@ -4,6 +4,7 @@ import type { Resolver } from '../net/dns.ts'
 import type { Blocklists, Listing } from '../protocols/dnsbl/blocklists.ts'
 import { sweepAddress } from '../protocols/dnsbl/sweep-address.ts'
 import { lookUpReverse, type ReverseDns } from '../protocols/networks/reverse-dns.ts'
+import { once } from '../once.ts'
 import { addEvidence, type ReverseDnsEvidence } from './evidence.ts'
 import { findBlockers } from './blockers.ts'
 import { sendRequest, recordLost, type RequestDeps } from './requests/send.ts'
@@ -197,9 +198,4 @@ async function readinessOf(
   const { name, plan } = step
   const obstacles = findBlockers({ ip, name, plan, answer }, reverse)
   return { obstacles, wait: await findDelay(deps.db, ip, step, deps.now()), canSend }
-}
-
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined
-  return () => (running ??= work())
 }

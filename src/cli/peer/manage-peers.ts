@@ -2,6 +2,7 @@ import { createFederation, type Federation } from '../../exchange/federation/fed
 import { addPeer, approvePeer, endPeer, readPeers } from '../../exchange/federation/peers/peers.ts'
 import { createResolver } from '../../net/dns.ts'
 import { openSecretKey } from '../../store/secret-key.ts'
+import { isUuid } from '../../store/uuid.ts'
 import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database-access.ts'
@@ -57,8 +58,6 @@ const VERBS = {
   },
 } satisfies Record<string, Verb>
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** Runs a subcommand of `portreeve peer` with its arguments, by their names. */
 export async function runVerb(
   name: keyof typeof VERBS,
@@ -66,7 +65,7 @@ export async function runVerb(
   json: boolean,
 ): Promise<number> {
   const { audit, run }: Verb = VERBS[name]
-  if (given['id'] !== undefined && !UUID.test(given['id']))
+  if (given['id'] !== undefined && !isUuid(given['id']))
     throw new UsageError(`“${given['id']}” is not the ID of a peer.`, 'portreeve peer list')
   const { data, text } = await withDatabase(async (db, config) => {
     const resolver = createResolver({ servers: config.DNS_SERVERS })

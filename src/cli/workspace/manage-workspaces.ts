@@ -16,6 +16,7 @@ import { PLANS, type Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import { ROLES, type Role } from '../../http/access.ts'
 import type { DB } from '../../store/tables.ts'
+import { isUuid } from '../../store/uuid.ts'
 import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database-access.ts'
@@ -153,10 +154,8 @@ export async function runVerb(
   return printResult(data, json, text)
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 function requireId(id: string): void {
-  if (!UUID.test(id))
+  if (!isUuid(id))
     throw new UsageError(`“${id}” is not the ID of a workspace.`, 'portreeve workspace list')
 }
 

@@ -25,6 +25,7 @@ import {
 } from '../../../protocols/mail/mime.ts'
 import { lookUpReverse, type ReverseDns } from '../../../protocols/networks/reverse-dns.ts'
 import { evaluateSpf, type SpfEvaluation } from '../../../protocols/spf/evaluate-spf.ts'
+import { once } from '../../../once.ts'
 import { collectLinks, type MailLink } from './mail-links.ts'
 
 /** How a mail came. `reported`: from its own Received field, or as a person said. */
@@ -183,11 +184,6 @@ export function createMailFacts(
       return checking
     },
   }
-}
-
-function once<T>(look: () => Promise<T>): () => Promise<T> {
-  let found: Promise<T> | undefined
-  return () => (found ??= look())
 }
 
 function isAttachment({ disposition, filename, type }: MimePart): boolean {
