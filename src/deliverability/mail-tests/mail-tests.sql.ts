@@ -9,7 +9,8 @@ import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 import { ANALYSIS_LEASE_SECONDS, MAX_MAILS_PER_TEST } from '../limits.ts'
 import type { BackgroundFact } from './background/background-fact.ts'
 import type { Finding } from './analysis/finding.ts'
-import type { MailOrigin, SmtpConnection } from './analysis/mail-facts.ts'
+import type { SmtpConnection } from '../../net/smtp-server.ts'
+import type { MailOrigin } from './analysis/mail-facts.ts'
 import type { EngineResult } from './engines/engine.ts'
 
 const TEST = [
