@@ -58,14 +58,13 @@ const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interv
 
 /** The sign-ins to mailboxes that members of a workspace can use, without those of their owners. */
 export async function listCredentials(db: Db, workspaceId: string): Promise<CredentialRow[]> {
-  const rows = await listRows(
+  return listRows(
     db,
     'mailCredential',
     COLUMNS,
     { workspaceId, isOwners: false, purpose: 'mailbox' },
     'id',
   )
-  return rows as CredentialRow[]
 }
 
 export async function findCredential(

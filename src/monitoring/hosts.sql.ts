@@ -88,8 +88,7 @@ export async function insertHosts(
 
 /** Lists the hosts of a workspace, oldest first. */
 export async function listHosts(db: Db, workspaceId: string): Promise<HostRow[]> {
-  const rows = await listRows(db, 'monitoredHost', HOST, { workspaceId }, 'id')
-  return rows as HostRow[]
+  return listRows(db, 'monitoredHost', HOST, { workspaceId }, 'id')
 }
 
 /** What other modules show of a host. */
@@ -97,8 +96,7 @@ export type HostState = Pick<HostRow, 'id' | 'host' | 'status'>
 
 /** Lists the hosts of a workspace, oldest first, without their settings and times. */
 export async function listHostStates(db: Db, workspaceId: string): Promise<HostState[]> {
-  const rows = await listRows(db, 'monitoredHost', ['id', 'host', 'status'], { workspaceId }, 'id')
-  return rows as HostState[]
+  return listRows(db, 'monitoredHost', ['id', 'host', 'status'], { workspaceId }, 'id')
 }
 
 /** Lists hosts, listed ones first, then those that could not be checked, and counts all of them. */

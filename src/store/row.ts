@@ -1,5 +1,6 @@
 import type {
   ExpressionBuilder,
+  InsertObject,
   Kysely,
   SelectExpression,
   Selection,
@@ -69,21 +70,22 @@ export async function lockRow<
   return rows.executeTakeFirst() as Promise<Found | undefined>
 }
 
-/** Lists the rows with these values, in the order of a column. */
+/** Lists the rows with these values, in the order of a column. Their type is that of `findRow`. */
 export async function listRows<
   Table extends keyof DB,
   const Columns extends readonly SelectExpression<DB, Table>[],
   Column extends keyof DB[Table],
+  Found extends Selection<DB, Table, Columns[number]> = Selection<DB, Table, Columns[number]>,
 >(
   db: Db,
   table: Table,
   columns: Columns,
   values: Values<Table, Column>,
   orderBy?: keyof DB[Table] & string,
-): Promise<Selection<DB, Table, Columns[number]>[]> {
+): Promise<Found[]> {
   const rows = rowsWith(db, table, columns, values)
   const ordered = orderBy === undefined ? rows : rows.orderBy(orderBy)
-  return ordered.execute() as Promise<Selection<DB, Table, Columns[number]>[]>
+  return ordered.execute() as Promise<Found[]>
 }
 
 /** Whether there is a row with these values. */
@@ -128,6 +130,19 @@ export async function lockAndCountRows(
 ): Promise<number> {
   await lockRow(db, 'workspace', ['id'], { id: workspaceId })
   return countRows(db, table, { workspaceId })
+}
+
+/** Inserts a row, and returns these columns of it. Their type is that of `findRow`. */
+export async function insertRow<
+  Table extends keyof DB,
+  const Columns extends readonly SelectExpression<DB, Table>[],
+  Inserted extends Selection<DB, Table, Columns[number]> = Selection<DB, Table, Columns[number]>,
+>(db: Db, table: Table, row: InsertObject<DB, Table>, columns: Columns): Promise<Inserted> {
+  return ofAnyTable(db)
+    .insertInto(table as string)
+    .values(row as InsertObject<AnyTable, string>)
+    .returning(columns as unknown as readonly string[])
+    .executeTakeFirstOrThrow() as unknown as Promise<Inserted>
 }
 
 /** Changes the rows with these values; false where there were none. */

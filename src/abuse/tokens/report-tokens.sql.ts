@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows, deleteRows } from '../../store/row.ts'
+import { countRows, deleteRows, insertRow } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 
@@ -17,11 +17,7 @@ export async function insertToken(
   token: { workspaceId: string; label: string; hash: Buffer; lastFour: string },
 ): Promise<TokenRow> {
   const rights = { canReport: use === 'report', readsFleet: use === 'bouncer' }
-  return db
-    .insertInto('abuseToken')
-    .values({ ...token, ...rights })
-    .returning(TOKEN)
-    .executeTakeFirstOrThrow()
+  return insertRow(db, 'abuseToken', { ...token, ...rights }, TOKEN)
 }
 
 export type TokenFigures = {

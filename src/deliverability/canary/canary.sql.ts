@@ -1,7 +1,14 @@
 import { sql, type Insertable } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
-import { deleteRows, findRow, lockAndCountRows, type Row, updateRows } from '../../store/row.ts'
+import {
+  deleteRows,
+  findRow,
+  insertRow,
+  lockAndCountRows,
+  type Row,
+  updateRows,
+} from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import { BASELINE_DAYS, CANARY_LEASE_SECONDS } from '../limits.ts'
 import type { Baseline, PlacementResult, PlacementState } from './evaluate-placement.ts'
@@ -95,7 +102,7 @@ export async function lockAndCountCanaries(db: Db, workspaceId: string): Promise
 }
 
 export async function insertCanary(db: Db, canary: Insertable<DB['canary']>): Promise<CanaryRow> {
-  return db.insertInto('canary').values(canary).returning(CANARY).executeTakeFirstOrThrow()
+  return insertRow(db, 'canary', canary, CANARY)
 }
 
 /** Oldest first; of a domain, or all. */

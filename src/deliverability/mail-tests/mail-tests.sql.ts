@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import { workspacesOf } from '../../store/responsible.ts'
-import { deleteRows, findRow, listRows, type Row, updateRows } from '../../store/row.ts'
+import { deleteRows, findRow, insertRow, listRows, type Row, updateRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 import { ANALYSIS_LEASE_SECONDS, MAX_MAILS_PER_TEST } from '../limits.ts'
@@ -86,7 +86,7 @@ export async function insertTest(
   db: Db,
   test: Pick<TestRow, 'workspaceId' | 'token' | 'domain' | 'expiresAt'>,
 ): Promise<TestRow> {
-  return db.insertInto('mailTest').values(test).returning(TEST).executeTakeFirstOrThrow()
+  return insertRow(db, 'mailTest', test, TEST)
 }
 
 export async function findTest(
@@ -190,8 +190,7 @@ export async function setShareToken(
 
 /** The mails of a test, in their order. */
 export async function listMails(db: Db, testId: string): Promise<MailRow[]> {
-  const rows = await listRows(db, 'mailTestMail', MAIL, { testId }, 'number')
-  return rows as unknown as MailRow[]
+  return listRows(db, 'mailTestMail', MAIL, { testId }, 'number')
 }
 
 export type NewMail = Pick<

@@ -12,8 +12,7 @@ export async function lockSpamRateAlert(
   db: Db,
   { workspaceId, domain, provider }: SpamRateSubject,
 ): Promise<SpamRateAlertRow | undefined> {
-  const row = await lockRow(db, 'spamRateAlert', ALERT, { workspaceId, domain, provider })
-  return row as SpamRateAlertRow | undefined
+  return lockRow(db, 'spamRateAlert', ALERT, { workspaceId, domain, provider })
 }
 
 /** Stores the level of a rate; `since` is when it was first above a limit. */
@@ -57,6 +56,5 @@ export async function listSpamRateLevels(
   workspaceId: string,
   domain: string,
 ): Promise<Pick<SpamRateAlertRow, 'provider' | 'level'>[]> {
-  const rows = await listRows(db, 'spamRateAlert', ['provider', 'level'], { workspaceId, domain })
-  return rows as Pick<SpamRateAlertRow, 'provider' | 'level'>[]
+  return listRows(db, 'spamRateAlert', ['provider', 'level'], { workspaceId, domain })
 }

@@ -2,7 +2,7 @@ import { sql, type Insertable } from 'kysely'
 import type { ReadPosition } from '../../net/imap/fetch/read-inbox.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import { deleteRows, findRow, listRows, type Row } from '../../store/row.ts'
+import { deleteRows, findRow, insertRow, listRows, type Row } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 const MAILBOX = [
@@ -36,7 +36,7 @@ export async function insertMailbox(
   db: Db,
   mailbox: Insertable<DB['dmarcMailbox']>,
 ): Promise<MailboxRow> {
-  return db.insertInto('dmarcMailbox').values(mailbox).returning(MAILBOX).executeTakeFirstOrThrow()
+  return insertRow(db, 'dmarcMailbox', mailbox, MAILBOX)
 }
 
 /** Oldest first. */

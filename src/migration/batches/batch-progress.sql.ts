@@ -208,7 +208,7 @@ export type ActiveMailbox = Pick<MailboxRow, 'id' | 'pass' | 'verified'> & {
 
 /** Finds the mailbox whose migration waits or runs, and locks it. */
 export async function findActive(db: Db, activeId: string): Promise<ActiveMailbox | undefined> {
-  const row = await lockRow(
+  return lockRow(
     db,
     'batchMailbox',
     [
@@ -220,7 +220,6 @@ export async function findActive(db: Db, activeId: string): Promise<ActiveMailbo
     ],
     { activeId },
   )
-  return row as ActiveMailbox | undefined
 }
 
 /** The codes of problems that a new sign-in at the provider ends. */

@@ -9,7 +9,7 @@ import type { SyncOptions } from '../engine/sync/pass.ts'
 import { migrationNotifications } from '../migrations.sql.ts'
 import { deleteBatchSyncs } from '../sync/syncs.sql.ts'
 import { BATCH_LIMITS } from './limits.ts'
-import { deleteRows, findRow, type Row, updateRows } from '../../store/row.ts'
+import { deleteRows, findRow, insertRow, type Row, updateRows } from '../../store/row.ts'
 
 /** How the folders and messages of all mailboxes of a batch are copied. */
 export type BatchOptions = {
@@ -105,11 +105,12 @@ type NewBatch = Pick<
 >
 
 export async function insertBatch(db: Db, batch: NewBatch): Promise<string> {
-  const { id } = await db
-    .insertInto('migrationBatch')
-    .values({ ...batch, options: JSON.stringify(batch.options) })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await insertRow(
+    db,
+    'migrationBatch',
+    { ...batch, options: JSON.stringify(batch.options) },
+    ['id'],
+  )
   return id
 }
 

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { listRows, lockRow, type Row, updateRows } from '../../store/row.ts'
+import { insertRow, listRows, lockRow, type Row, updateRows } from '../../store/row.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ProofLevel } from '../proof/proof-document.ts'
@@ -50,11 +50,7 @@ type NewCutover = Pick<
 
 /** Creates a cut-over whose first step is open. */
 export async function insertCutover(db: Db, cutover: NewCutover): Promise<string> {
-  const { id } = await db
-    .insertInto('migrationCutover')
-    .values(cutover)
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await insertRow(db, 'migrationCutover', cutover, ['id'])
   const steps = STEPS.map((step, index) => ({
     cutoverId: id,
     step,
@@ -81,8 +77,7 @@ export async function lockCutover(
   db: Transaction<DB>,
   id: string,
 ): Promise<CutoverRow | undefined> {
-  const row = await lockRow(db, 'migrationCutover', COLUMNS, { id, endedAt: null })
-  return row as CutoverRow | undefined
+  return lockRow(db, 'migrationCutover', COLUMNS, { id, endedAt: null })
 }
 
 /** The steps in their order. */

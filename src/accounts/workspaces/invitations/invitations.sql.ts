@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Kysely, type Transaction } from 'kysely'
 import type { Role } from '../../../http/access.ts'
 import type { Db } from '../../../store/database.ts'
-import { countRows, deleteRows } from '../../../store/row.ts'
+import { countRows, deleteRows, insertRow } from '../../../store/row.ts'
 import type { DB } from '../../../store/tables.ts'
 
 type InvitationRow = {
@@ -88,11 +88,7 @@ export async function insertInvitation(
   db: Db,
   invitation: Insertable<DB['invitation']>,
 ): Promise<string> {
-  const { id } = await db
-    .insertInto('invitation')
-    .values(invitation)
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await insertRow(db, 'invitation', invitation, ['id'])
   return id
 }
 

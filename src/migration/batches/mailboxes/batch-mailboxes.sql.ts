@@ -95,14 +95,13 @@ export async function listAccounts(
   db: Db,
   batchId: string,
 ): Promise<Pick<MailboxRow, 'id' | 'line' | 'state' | 'source' | 'destination'>[]> {
-  const rows = await listRows(
+  return listRows(
     db,
     'batchMailbox',
     ['id', 'line', 'state', 'source', 'destination'],
     { batchId },
     'position',
   )
-  return rows as MailboxRow[]
 }
 
 export type MailboxFilter = {
