@@ -13,6 +13,7 @@ import type { DB } from '../../store/tables.ts'
 import { BASELINE_DAYS, CANARY_LEASE_SECONDS } from '../limits.ts'
 import type { Baseline, PlacementResult, PlacementState } from './evaluate-placement.ts'
 import type { Outcome } from './placement-outcome.ts'
+import type { CanaryDay } from './shapes.ts'
 
 const CANARY = [
   'id',
@@ -347,17 +348,9 @@ export async function listLatestResults(
   return rows
 }
 
-export type DayCount = {
-  day: string
-  provider: string
-  outcome: Outcome
-  count: number
-  voids: number
-}
-
 /** Outcomes per provider and day (UTC), in order; days without a mail are missing. */
-export async function countByDay(db: Db, canaryId: string, days: number): Promise<DayCount[]> {
-  const { rows } = await sql<DayCount>`
+export async function countByDay(db: Db, canaryId: string, days: number): Promise<CanaryDay[]> {
+  const { rows } = await sql<CanaryDay>`
     select (r.sent_at at time zone 'utc')::date as day, s.provider, r.outcome,
       count(*)::int as count, count(r.void_reason)::int as voids
     from canary_result r join canary_seed s on s.id = r.seed_id
