@@ -53,15 +53,16 @@ type Setting<T> = {
   secret?: true
 }
 
-function setting<T>(spec: Setting<T>): Setting<T> {
-  return spec
+/** A setting that is described without a default has none, unless the text says otherwise. */
+function setting<T>(spec: Omit<Setting<T>, 'default'> & { default?: string }): Setting<T> {
+  return spec.default === undefined
+    ? { default: '', defaultText: 'none', ...spec }
+    : { ...spec, default: spec.default }
 }
 
 /** The client ID of this service at a provider of mailboxes. */
 function clientId(provider: string, mailboxes: string) {
   return setting({
-    default: '',
-    defaultText: 'none',
     description: `Client ID that ${provider} gave you, for signing in to ${mailboxes} (/docs/guide/mail-providers.html).`,
     parse: optional(text),
   })
@@ -69,8 +70,6 @@ function clientId(provider: string, mailboxes: string) {
 
 function certificateFiles(provider: string) {
   return setting({
-    default: '',
-    defaultText: 'none',
     description: `PEM files with a certificate and its RSA private key, which ${provider} accepts in place of a client secret, comma separated. They are read at the start.`,
     parse: optional(fileTexts),
     secret: true,
@@ -79,7 +78,6 @@ function certificateFiles(provider: string) {
 
 function clientSecret(provider: string) {
   return setting({
-    default: '',
     defaultText: 'none: a public client',
     description: `Client secret that ${provider} gave you.`,
     parse: optional(text),
@@ -101,7 +99,6 @@ export const SETTINGS = {
     parse: (value) => resolve(text(value)),
   }),
   DATABASE_URL: setting({
-    default: '',
     defaultText: 'the embedded PostgreSQL',
     description:
       'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it. ' +
@@ -116,14 +113,11 @@ export const SETTINGS = {
     parse: (value) => oneOf(['true', 'false'] as const)(value) === 'true',
   }),
   BACKUP_ARCHIVE: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'Where the embedded database is backed up continuously: an existing folder on another disk, or `s3://bucket/prefix` (/docs/guide/backups.html#back-up-continuously). Each installation needs its own.',
     parse: optional(backupArchive),
   }),
   BACKUP_S3_ENDPOINT: setting({
-    default: '',
     defaultText: 'that of AWS in the region',
     description: 'URL of a store that is compatible with S3.',
     parse: optional(urlOf('https:', 'http:')),
@@ -134,14 +128,10 @@ export const SETTINGS = {
     parse: text,
   }),
   BACKUP_S3_ACCESS_KEY_ID: setting({
-    default: '',
-    defaultText: 'none',
     description: 'ID of the access key for the bucket.',
     parse: optional(text),
   }),
   BACKUP_S3_SECRET_ACCESS_KEY: setting({
-    default: '',
-    defaultText: 'none',
     description: 'Secret of the access key for the bucket.',
     parse: optional(text),
     secret: true,
@@ -169,26 +159,22 @@ export const SETTINGS = {
     parse: integer(500_000_000, Number.MAX_SAFE_INTEGER),
   }),
   BASE_URL: setting({
-    default: '',
     defaultText: '`http://localhost:PORT`',
     description:
       'Public URL of the service. It can have a path, such as `https://example.com/portreeve` (/docs/guide/reverse-proxy.html).',
     parse: optional(publicUrl),
   }),
   REPORTS_URL: setting({
-    default: '',
     defaultText: 'BASE_URL',
     description: 'URL of the attack-reporting endpoints, if it differs.',
     parse: optional(publicUrl),
   }),
   WEBHOOK_BASE_URL: setting({
-    default: '',
     defaultText: 'BASE_URL',
     description: 'URL of the webhook capture endpoints. Use a separate origin.',
     parse: optional(publicUrl),
   }),
   SECRET_KEY: setting({
-    default: '',
     defaultText: 'created once in DATA_DIR/secret.key',
     description:
       'Encrypts stored passwords and signs sessions: at least 32 bytes, the same for all instances.',
@@ -196,16 +182,12 @@ export const SETTINGS = {
     secret: true,
   }),
   SECRET_KEY_PREVIOUS: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'The previous SECRET_KEY, during a key rotation. Data encrypted with it stays readable and is encrypted again with SECRET_KEY.',
     parse: optional(secretKey),
     secret: true,
   }),
   TRUSTED_PROXIES: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'Networks (CIDR) and host names of reverse proxies, comma separated. The system resolves a name every 2 seconds. Their `X-Forwarded-For`, or without one their `Forwarded` (RFC 7239), names the client. ' +
       'It is read from the right; ports, brackets and quotes are accepted, and a hop that is no address ends the chain. ' +
@@ -228,28 +210,23 @@ export const SETTINGS = {
     parse: processes,
   }),
   DNS_SERVERS: setting({
-    default: '',
     defaultText: "the system's",
     description:
       'Resolvers, `ip[:port]`, comma separated. A host name, such as that of a container, is resolved by the system to its IPv4 address.',
     parse: list(dnsServer),
   }),
   DNSBL_SERVERS: setting({
-    default: '',
     defaultText: 'DNS_SERVERS',
     description:
       'Resolvers for blocklist queries. Many lists refuse public resolvers: use your own recursive resolver.',
     parse: list(dnsServer),
   }),
   DNSBL_FILE: setting({
-    default: '',
     defaultText: 'the shipped catalogue',
     description: 'A blocklist catalogue that replaces the shipped `data/blocklists.json`.',
     parse: optional((value) => resolve(value)),
   }),
   DNSBL_KEYS: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'Account keys for lists that need one, `zone=key`, comma separated (`zen.spamhaus.org=abc123`).',
     parse: (value) => new Map(list(keyOfZone)(value)),
@@ -273,34 +250,26 @@ export const SETTINGS = {
     parse: endpointOrOff,
   }),
   REPORT_DOMAIN: setting({
-    default: '',
     defaultText: 'the host of BASE_URL',
     description: 'Domain of the addresses that receive DMARC reports.',
     parse: optional((value) => value.toLowerCase()),
   }),
   SMTP_TLS_CERT: setting({
-    default: '',
     defaultText: 'none: no STARTTLS',
     description:
       'Certificate chain (PEM) for STARTTLS on SMTP_LISTEN. A renewed file is loaded within a minute.',
     parse: optional((value) => resolve(value)),
   }),
   SMTP_TLS_KEY: setting({
-    default: '',
-    defaultText: 'none',
     description: 'Private key of SMTP_TLS_CERT (PEM).',
     parse: optional((value) => resolve(value)),
   }),
   RSPAMD_URL: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'An rspamd worker whose opinion mail tests show, such as `http://127.0.0.1:11333`. Turn off its Bayes classifier for it.',
     parse: optional(urlOf('http:', 'https:')),
   }),
   SPAMD_ADDRESS: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'A spamd (SpamAssassin) whose opinion mail tests show, `address:port`. Turn off its Bayes classifier for it.',
     parse: optional(spamdAddress),
@@ -316,48 +285,40 @@ export const SETTINGS = {
     parse: integer(1, 3650),
   }),
   MIN_FREE_DISK_BYTES: setting({
-    default: '',
     defaultText: '10% of the disk, up to 2 GB',
     description:
       'Free bytes to keep on the disk of the embedded database. Below this, Portreeve removes the oldest captured webhooks, starting with the accounts that store most.',
     parse: optional(bytes),
   }),
   MAX_DATABASE_BYTES: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'Maximum database size in bytes, for a DATABASE_URL on another machine. When less than 10% of it (up to 2 GB) is left, the oldest captured webhooks are removed in the same way.',
     parse: optional(bytes),
   }),
   ASN_DB_PATH: setting({
-    default: '',
     defaultText: 'the shipped table, for the attack list only',
     description:
       'File with a table of autonomous systems: lines of iptoasn.com, or an mmdb (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite); gzip is supported. `none`: no table.',
     parse: optional((value) => (value === 'none' ? value : resolve(value))),
   }),
   SMTP_URL: setting({
-    default: '',
     defaultText: 'none: no email is sent',
     description: 'Relay for outgoing email, `smtp://user:password@host:587` or `smtps://…`.',
     parse: optional(urlOf('smtp:', 'smtps:')),
     secret: true,
   }),
   MAIL_FROM: setting({
-    default: '',
     defaultText: '`portreeve@REPORT_DOMAIN`',
     description: 'Sender of outgoing email.',
     parse: optional(text),
   }),
   ABUSE_RETURN_PATH: setting({
-    default: '',
     defaultText: 'MAIL_FROM',
     description:
       'Address to which abuse emails return that cannot be delivered, such as `bounces@example.com`. Its server must deliver `bounces+anything@example.com` there, too.',
     parse: optional(returnPath),
   }),
   ABUSE_RETURN_MAILBOX: setting({
-    default: '',
     defaultText: 'none: such emails are not noticed',
     description:
       'The mailbox of ABUSE_RETURN_PATH, `imaps://user:password@host` (an @ in the user is `%40`). Its INBOX is read every 5 minutes.',
@@ -400,20 +361,16 @@ export const SETTINGS = {
     parse: oneOf(['off', 'administrators', 'everyone'] as const),
   }),
   OIDC_ISSUER: setting({
-    default: '',
     defaultText: 'none: no single sign-on',
     description:
       'Issuer URL of the OpenID provider, as in its `/.well-known/openid-configuration` (/docs/guide/single-sign-on.html).',
     parse: optional(urlOf('https:', 'http:')),
   }),
   OIDC_CLIENT_ID: setting({
-    default: '',
-    defaultText: 'none',
     description: 'Client ID that the OpenID provider gave Portreeve.',
     parse: optional(text),
   }),
   OIDC_CLIENT_SECRET: setting({
-    default: '',
     defaultText: 'none: a public client',
     description: 'Client secret that the OpenID provider gave Portreeve.',
     parse: optional(text),
@@ -447,14 +404,11 @@ export const SETTINGS = {
     parse: text,
   }),
   OIDC_ALLOWED_GROUPS: setting({
-    default: '',
     defaultText: 'everyone',
     description: 'Groups whose members may sign in with OIDC, comma separated.',
     parse: list(text),
   }),
   OIDC_ADMIN_GROUP: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'Group whose members are administrators. It is applied at each sign-in with OIDC, also to remove the role.',
     parse: optional(text),
@@ -483,40 +437,31 @@ export const SETTINGS = {
     parse: text,
   }),
   OAUTH_OTHER_HOSTS: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'IMAP servers of the other provider, comma separated. Its tokens are sent to no other server.',
     parse: list((value) => text(value).toLowerCase()),
   }),
   OAUTH_OTHER_SCOPE: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'Scopes of the other provider that allow IMAP, separated by spaces. Most need `offline_access` too; `openid email` shows whose mailbox it is.',
     parse: optional(text),
   }),
   OAUTH_OTHER_ISSUER: setting({
-    default: '',
-    defaultText: 'none',
     description:
       'Issuer URL of the other provider, as in its `/.well-known/openid-configuration`, where its endpoints are found.',
     parse: optional(urlOf('https:', 'http:')),
   }),
   OAUTH_OTHER_AUTHORIZATION_URL: setting({
-    default: '',
     defaultText: 'found by OAUTH_OTHER_ISSUER',
     description: 'Authorization endpoint of a provider without such a document.',
     parse: optional(urlOf('https:', 'http:')),
   }),
   OAUTH_OTHER_TOKEN_URL: setting({
-    default: '',
     defaultText: 'found by OAUTH_OTHER_ISSUER',
     description: 'Token endpoint of a provider without such a document.',
     parse: optional(urlOf('https:', 'http:')),
   }),
   OAUTH_OTHER_DEVICE_URL: setting({
-    default: '',
     defaultText: 'found by OAUTH_OTHER_ISSUER',
     description: 'Device authorization endpoint of such a provider, for the command line.',
     parse: optional(urlOf('https:', 'http:')),
@@ -554,7 +499,6 @@ export const SETTINGS = {
     parse: endpointOrOff,
   }),
   SECURITY_CONTACT: setting({
-    default: '',
     defaultText: 'none: no security.txt',
     description:
       'Contacts for vulnerabilities in this installation: email addresses or https URLs, comma separated, published in ' +

@@ -8,7 +8,6 @@ import { decideCandidate, readCandidates, type CandidateDeps } from './candidate
 import { approveHold, findHold } from './export/list-export.sql.ts'
 import { addRange, removeRange } from './ranges/ranges.ts'
 import { countRanges, listRanges, type RangeKind } from './ranges/ranges.sql.ts'
-import { TAGS } from '../http/attack-tags.ts'
 import {
   Appeal,
   AppealPage,
@@ -27,7 +26,6 @@ import { countAppeals, listAppeals } from './appeals/appeals.sql.ts'
 import { readSubject } from './subject.ts'
 
 const common = {
-  tags: TAGS,
   description: 'For administrators.',
 }
 const params = Type.Object({ id: Uuid })

@@ -4,7 +4,6 @@ import { responses, Done, Success, Uuid } from '../http/http-schema.ts'
 import type { Routes } from '../http/scopes.ts'
 import type { App } from '../http/http-server.ts'
 import { administratorRoutes } from './admin-routes.ts'
-import { TAGS } from '../http/attack-tags.ts'
 import { appeal } from './appeals/appeals.ts'
 import { describeAddress, type LookupDeps } from './lookup/check-address.ts'
 import { exportRoute } from './export/list-export-route.ts'
@@ -61,7 +60,6 @@ function lookupRoutes(app: App, deps: LookupRouteDeps): void {
       schema: {
         summary: 'List the services that can be reported',
         operationId: 'listAbuseServices',
-        tags: TAGS,
         response: responses(ServiceList),
       },
     },
@@ -73,7 +71,6 @@ function lookupRoutes(app: App, deps: LookupRouteDeps): void {
       config: { limit: 'address look-ups' },
       schema: {
         summary: 'Look up an address, with anonymous evidence',
-        tags: TAGS,
         querystring: CheckQuery,
         response: responses(CheckAnswer),
       },
@@ -92,7 +89,6 @@ function lookupRoutes(app: App, deps: LookupRouteDeps): void {
         summary: 'Get statistics of attack reporting',
         description:
           'Counts accepted reports without duplicates. Up to 15 seconds old; the last day and week are whole hours.',
-        tags: TAGS,
         response: responses(StatsAnswer),
       },
     },
@@ -106,7 +102,6 @@ function lookupRoutes(app: App, deps: LookupRouteDeps): void {
         summary: 'Count reports by network of the attackers and service',
         description:
           'Accepted reports without duplicates, of the networks with most of them. Up to 15 seconds old.',
-        tags: TAGS,
         querystring: AttackMapQuery,
         response: responses(AttackMap),
       },
@@ -122,7 +117,6 @@ function tokenMetricsRoute(app: App, { db, clock }: Pick<AttackList, 'db' | 'clo
       config: { limit: 'public pages', key: 'report token' },
       schema: {
         summary: 'Get the statistics of a report token, without an account',
-        tags: TAGS,
         params: TokenParam,
         response: responses(Metrics),
       },
@@ -140,7 +134,6 @@ function tokenRoutes(app: App, { db, clock }: Pick<AttackList, 'db' | 'clock'>):
     {
       schema: {
         summary: 'Create a report token, for statistics of your own reports',
-        tags: TAGS,
         body: Type.Optional(NewToken),
         response: responses(IssuedToken, 201),
       },
@@ -158,7 +151,6 @@ function tokenRoutes(app: App, { db, clock }: Pick<AttackList, 'db' | 'clock'>):
     {
       schema: {
         summary: 'List your report tokens, newest first, with their statistics',
-        tags: TAGS,
         response: responses(TokenList),
       },
     },
@@ -172,7 +164,6 @@ function tokenRoutes(app: App, { db, clock }: Pick<AttackList, 'db' | 'clock'>):
     {
       schema: {
         summary: 'Revoke a report token',
-        tags: TAGS,
         params: Type.Object({
           token: { ...Uuid, description: 'The id of the token, not the token itself.' },
         }),
@@ -200,7 +191,6 @@ function appealRoute(
         description:
           'From the listed address itself an appeal is granted at once, once in 30 days. Otherwise an ' +
           'administrator decides.',
-        tags: TAGS,
         body: NewAppeal,
         response: responses(Success(Appeal), 201),
       },

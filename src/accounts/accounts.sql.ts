@@ -4,7 +4,7 @@ import type { Db } from '../store/database.ts'
 import { containsWords, orderTerm, type Order } from '../store/order.ts'
 import type { DB } from '../store/tables.ts'
 import { insertWorkspace } from './workspaces/workspaces.sql.ts'
-import { findRow, type Row } from '../store/row.ts'
+import { deleteRows, findRow, type Row, updateRows } from '../store/row.ts'
 
 /**
  * The data of a new account. `password` is a hash of the authentication library; null for an
@@ -136,15 +136,11 @@ export async function findPasswordHash(db: Db, accountId: string): Promise<strin
 
 /** Records that the password was just entered in this session. */
 export async function markAuthenticated(db: Db, sessionId: string): Promise<void> {
-  await db
-    .updateTable('session')
-    .set({ authenticatedAt: new Date() })
-    .where('id', '=', sessionId)
-    .execute()
+  await updateRows(db, 'session', { id: sessionId }, { authenticatedAt: new Date() })
 }
 
 export async function findEmail(db: Db, id: string): Promise<string | undefined> {
-  const row = await db.selectFrom('account').select('email').where('id', '=', id).executeTakeFirst()
+  const row = await findRow(db, 'account', ['email'], { id })
   return row?.email
 }
 
@@ -177,8 +173,7 @@ export async function updateAccount(
 
 /** Deletes an account with its sessions, credentials and tokens. */
 export async function deleteAccount(db: Db, id: string): Promise<boolean> {
-  const row = await db.deleteFrom('account').where('id', '=', id).returning('id').executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'account', { id })
 }
 
 /**
@@ -198,16 +193,16 @@ export async function updatePassword(
     .returning('id')
     .executeTakeFirst()
   if (!changed) await insertPassword(db, accountId, password)
-  await db.deleteFrom('session').where('accountId', '=', accountId).execute()
+  await deleteRows(db, 'session', { accountId })
 }
 
 export async function deleteSession(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('session').where('id', '=', id).execute()
+  await deleteRows(db, 'session', { id })
 }
 
 /** @param token of the session, not its cookie */
 export async function deleteSessionByToken(db: Db, token: string): Promise<void> {
-  await db.deleteFrom('session').where('token', '=', token).execute()
+  await deleteRows(db, 'session', { token })
 }
 
 /** Ends the sessions of an account that were not used longest, beyond `most`. */
@@ -228,8 +223,8 @@ export async function updateDisabled(
   accountId: string,
   disabledAt: Date | null,
 ): Promise<void> {
-  await db.updateTable('account').set({ disabledAt }).where('id', '=', accountId).execute()
-  if (disabledAt) await db.deleteFrom('session').where('accountId', '=', accountId).execute()
+  await updateRows(db, 'account', { id: accountId }, { disabledAt })
+  if (disabledAt) await deleteRows(db, 'session', { accountId })
 }
 
 /** @returns false when another account has the address */

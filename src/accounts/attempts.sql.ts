@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
-import { hasRow } from '../store/row.ts'
+import { deleteRows, hasRow } from '../store/row.ts'
 
 type Backoff = {
   freeFailures: number
@@ -43,7 +43,7 @@ export async function findBlockEnd(db: Db, key: Buffer): Promise<number> {
 
 /** Deletes the attempts after a correct password. */
 export async function clearAttempts(db: Db, key: Buffer): Promise<void> {
-  await db.deleteFrom('passwordAttempt').where('key', '=', key).execute()
+  await deleteRows(db, 'passwordAttempt', { key })
 }
 
 /** Takes back an attempt where no password was checked. */

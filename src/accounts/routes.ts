@@ -127,7 +127,6 @@ function currentAccountRoute(app: App, { db }: AccountRoutesOptions): void {
       config: { withoutSecondFactor: true },
       schema: {
         summary: 'Get the current account',
-        tags: ['Accounts'],
         response: responses(Success(Myself)),
       },
     },
@@ -143,9 +142,8 @@ function currentAccountRoute(app: App, { db }: AccountRoutesOptions): void {
 }
 
 function accountsRoutes(app: App, { db, config, passwordCost }: AccountRoutesOptions): void {
-  const common = { tags: ['Accounts'], description: 'Requires an administrator.' }
+  const common = { description: 'Requires an administrator.' }
   const acts = {
-    tags: ['Accounts'],
     description:
       'Requires a session of an administrator who entered the password within the last ten minutes. API tokens are rejected.',
   }
@@ -233,7 +231,6 @@ function serviceRoutes(
     passwordCost,
   }: AccountRoutesOptions,
 ): void {
-  const tags = ['Service']
   const facts = {
     name: 'Portreeve' as const,
     version,
@@ -248,7 +245,6 @@ function serviceRoutes(
     {
       schema: {
         summary: 'Get service information',
-        tags,
         response: responses(Success(ServiceInfo)),
       },
     },
@@ -263,7 +259,6 @@ function serviceRoutes(
         operationId: 'setUp',
         description:
           'Creates an administrator and signs in. Requires the token of the setup link that the service prints while no account exists.',
-        tags,
         body: Setup,
         response: responses(Success(Account), 201),
       },
@@ -284,7 +279,6 @@ function serviceRoutes(
         summary: 'Confirm a sign-up',
         description:
           'Creates the account. Requires the token after the # of the link in the sign-up email.',
-        tags,
         body: Type.Object({ token: Type.String({ maxLength: 4000 }) }),
         response: responses(Success(Account), 201),
       },

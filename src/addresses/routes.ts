@@ -16,7 +16,6 @@ export function addressRoute(app: App, readers: AddressReaders): void {
         description:
           'From the tables of this installation: nothing is looked up elsewhere. An IPv6 address stands for its /64. ' +
           'Parts that an API token may not read are null.',
-        tags: ['Addresses'],
         params: AddressParams,
         response: responses(Success(AddressOverview)),
       },

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
+import { updateRows } from '../store/row.ts'
 import type { Phase, Severity } from './severity.ts'
 
 export type AlertRow = {
@@ -48,7 +49,7 @@ export async function assignIncident(
   alertId: string,
   { id: incidentId, phase }: { id: string | null; phase: Phase },
 ): Promise<void> {
-  await db.updateTable('alert').set({ incidentId, phase }).where('id', '=', alertId).execute()
+  await updateRows(db, 'alert', { id: alertId }, { incidentId, phase })
 }
 
 export type AlertFilter = {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
 import { SEVERITIES, type Phase, type Severity } from './severity.ts'
-import type { Row } from '../store/row.ts'
+import { findRow, type Row } from '../store/row.ts'
 
 const INCIDENT = [
   'id',
@@ -65,13 +65,7 @@ export async function resolveIncident(
 }
 
 export async function isIncidentOpen(db: Db, workspaceId: string, key: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('alertIncident')
-    .select('id')
-    .where('workspaceId', '=', workspaceId)
-    .where('key', '=', key)
-    .where('resolvedAt', 'is', null)
-    .executeTakeFirst()
+  const row = await findRow(db, 'alertIncident', ['id'], { workspaceId, key, resolvedAt: null })
   return row !== undefined
 }
 

@@ -13,7 +13,6 @@ import { listHandling } from './silence/handling/handling.sql.ts'
 import { countAlerts, listAlerts } from './alerts.sql.ts'
 import { presentAlerts, presentIncident } from './alert-view.ts'
 
-const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/alerts…`: the alerts of a workspace and its channels. */
@@ -30,7 +29,6 @@ function listRoute(app: App, { db, relay, baseUrl }: SendDeps): void {
     {
       schema: {
         summary: 'List alerts',
-        tags,
         querystring: AlertQuery,
         response: responses(Success(AlertPage)),
       },
@@ -65,7 +63,6 @@ function incidentRoutes(app: App, { db, baseUrl }: SendDeps): void {
         summary: 'List incidents',
         description:
           'A problem from its first alert to the one that resolves it. Open ones first, then the newest.',
-        tags,
         querystring: IncidentQuery,
         response: responses(Success(IncidentPage)),
       },
@@ -95,7 +92,6 @@ function incidentRoutes(app: App, { db, baseUrl }: SendDeps): void {
       schema: {
         summary: 'Show an incident',
         description: 'Its alerts are those of `GET /api/v1/alerts?incidentId=`.',
-        tags,
         params,
         response: responses(Success(Incident)),
       },

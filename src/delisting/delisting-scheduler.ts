@@ -1,9 +1,10 @@
+import { eachInWorkspace } from '../jobs/each-in-workspace.ts'
 import type { InWorkspace } from '../jobs/job.ts'
-import { WorkspaceDeleted } from '../jobs/workspace-guard.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { Blocklists, Listing } from '../protocols/dnsbl/blocklists.ts'
 import { sweepAddress } from '../protocols/dnsbl/sweep-address.ts'
 import { lookUpReverse, type ReverseDns } from '../protocols/networks/reverse-dns.ts'
+import { once } from '../once.ts'
 import { addEvidence, type ReverseDnsEvidence } from './evidence.ts'
 import { findBlockers } from './blockers.ts'
 import { sendRequest, recordLost, type RequestDeps } from './requests/send.ts'
@@ -44,30 +45,21 @@ const CONCURRENT_ADDRESSES = 8
  */
 export async function processDueSteps(
   deps: SchedulerDeps,
-  { signal, inWorkspace }: { signal: AbortSignal; inWorkspace: InWorkspace },
+  context: { signal: AbortSignal; inWorkspace: InWorkspace },
 ): Promise<void> {
   for (let claimed = await claimBatch(deps); claimed.length > 0; claimed = await claimBatch(deps)) {
-    const addresses = [
-      ...Map.groupBy(claimed, ({ workspaceId, ip }) => `${workspaceId} ${ip}`).values(),
-    ] as DueSteps[]
-    const workers = Array.from({ length: CONCURRENT_ADDRESSES }, async () => {
-      for (let next = addresses.shift(); next; next = addresses.shift())
-        await inWorkspace(next[0].workspaceId, (own) => processAddress(deps, next, own)).catch(
-          passDeleted,
-        )
+    const steps = Map.groupBy(claimed, ({ workspaceId, ip }) => `${workspaceId} ${ip}`)
+    const addresses = Array.from(steps.values(), (those) => {
+      const { workspaceId, ip } = those[0] as DueStep
+      return { workspaceId, ip, steps: those }
     })
-    await Promise.all(workers)
-    signal.throwIfAborted()
+    // The steps of a workspace that was deleted meanwhile are due again after their lease.
+    await eachInWorkspace(addresses, CONCURRENT_ADDRESSES, context, (address, own) =>
+      processAddress(deps, address, own),
+    )
+    context.signal.throwIfAborted()
   }
   await notifyNeeds(deps)
-}
-
-/** Of one address in a workspace. */
-type DueSteps = [DueStep, ...DueStep[]]
-
-/** The steps of a workspace that was deleted meanwhile are due again after their lease. */
-function passDeleted(error: unknown): void {
-  if (!(error instanceof WorkspaceDeleted)) throw error
 }
 
 function claimBatch({ db, now }: SchedulerDeps): Promise<DueStep[]> {
@@ -80,10 +72,9 @@ function claimBatch({ db, now }: SchedulerDeps): Promise<DueStep[]> {
  */
 async function processAddress(
   deps: SchedulerDeps,
-  steps: DueSteps,
+  { ip, steps }: { ip: string; steps: DueStep[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const [{ ip }] = steps
   const listings = await queryLists(deps, ip, new Set(steps.map(({ zone }) => zone)), signal)
   const reverse = once(() => resolveReverseDns(deps, ip, signal))
   for (const { id, zone } of steps) {
@@ -207,9 +198,4 @@ async function readinessOf(
   const { name, plan } = step
   const obstacles = findBlockers({ ip, name, plan, answer }, reverse)
   return { obstacles, wait: await findDelay(deps.db, ip, step, deps.now()), canSend }
-}
-
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined
-  return () => (running ??= work())
 }

@@ -18,7 +18,6 @@ import {
 import { countProcesses, findProcess, listProcesses } from './delistings.sql.ts'
 import { presentProcesses, presentWithHistory } from './delisting-view.ts'
 
-const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
 const stepParams = Type.Object({ id: Uuid, stepId: Uuid })
 
@@ -37,7 +36,6 @@ function processRoutes(app: App, deps: CreateDeps): void {
         summary: 'Start a delisting',
         description:
           'Checks every blocklist and creates a step for each listing. An email goes to a list only when cause and fix are given and the reverse DNS is valid.',
-        tags,
         body: NewProcess,
         response: responses(Success(DelistingProcess), 201),
       },
@@ -56,7 +54,6 @@ function processRoutes(app: App, deps: CreateDeps): void {
         summary: 'List delistings',
         description: 'Newest first, unless ordered otherwise.',
         operationId: 'listDelistings',
-        tags,
         querystring: ProcessQuery,
         response: responses(Success(ProcessPage)),
       },
@@ -84,7 +81,6 @@ function processRoutes(app: App, deps: CreateDeps): void {
     {
       schema: {
         summary: 'Get a delisting with its events',
-        tags,
         params,
         response: responses(Success(ProcessWithHistory)),
       },
@@ -108,7 +104,6 @@ function explanationRoute(app: App, deps: CreateDeps): void {
         summary: 'Change cause and fix',
         description:
           'They are quoted in the text for each list. No email is sent: confirm each list that takes one. A delisting that has ended returns 409.',
-        tags,
         params,
         body: Explanation,
         response: responses(Success(ProcessWithHistory)),
@@ -153,7 +148,6 @@ function actionRoutes(app: App, deps: CreateDeps): void {
       schema: {
         summary: 'Confirm cause and fix for a step',
         description: '`cause` and `fix` default to those of the process.',
-        tags,
         params: stepParams,
         body: Confirmation,
         response: responses(Success(ProcessWithHistory)),
@@ -174,7 +168,6 @@ function actionRoutes(app: App, deps: CreateDeps): void {
       {
         schema: {
           summary,
-          tags,
           params: stepParams,
           response: responses(Success(ProcessWithHistory)),
         },

@@ -45,7 +45,6 @@ function registerCheck(
       schema: {
         summary: check.summary,
         description: check.description,
-        tags: ['Checks'],
         querystring: withExamples(check),
         response: {
           200: {

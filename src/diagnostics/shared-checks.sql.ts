@@ -3,6 +3,7 @@ import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import { largestPlanOf, workspacesOf } from '../store/responsible.ts'
+import { deleteRows, insertRow } from '../store/row.ts'
 import type { DB } from '../store/tables.ts'
 
 export type SharedResult = { check: string; madeAt: string; data: unknown }
@@ -20,11 +21,12 @@ type NewShare = {
 
 export async function insertShared(db: Db, { results, ...share }: NewShare): Promise<SharedRow> {
   const text = JSON.stringify(results)
-  return db
-    .insertInto('sharedCheck')
-    .values({ ...share, results: text, bytes: Buffer.byteLength(text) })
-    .returning(ROW)
-    .executeTakeFirstOrThrow()
+  return insertRow(
+    db,
+    'sharedCheck',
+    { ...share, results: text, bytes: Buffer.byteLength(text) },
+    ROW,
+  )
 }
 
 /** Selects results that have not expired, unless their workspace is deleted. */
@@ -80,11 +82,5 @@ export async function listSharedUsage(db: Db, workspaceIds: string[]) {
 }
 
 export async function deleteShared(db: Db, workspaceId: string, token: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('sharedCheck')
-    .where('token', '=', token)
-    .where('workspaceId', '=', workspaceId)
-    .returning('token')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'sharedCheck', { token, workspaceId })
 }

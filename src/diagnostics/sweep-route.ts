@@ -32,7 +32,6 @@ export function sweepEventsRoute(
         description:
           'Sends `sweep` events with the results so far: `{"total", "data", "receipt"}`. `data` has the shape of the ' +
           'check result. In the last event the check is complete and `receipt` is not null.',
-        tags: ['Checks'],
         querystring: blacklistCheck.query,
         produces: ['text/event-stream'],
         response: responsesAs('text/event-stream', BlacklistProgress, 'The data of each event'),

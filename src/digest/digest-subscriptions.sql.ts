@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { createOutbox } from '../jobs/outbox.ts'
 import type { Db } from '../store/database.ts'
-import { findRow } from '../store/row.ts'
+import { findRow, type Row } from '../store/row.ts'
 import { dueInTurn, isFree, type DueRows } from '../store/due-rows.ts'
 import { LEASE_SECONDS } from './limits.ts'
 
@@ -14,18 +14,6 @@ type Outcome = 'sent' | 'failed' | 'uncertain' | 'skipped'
 export type Member = { workspaceId: string; accountId: string }
 
 export type Settings = { frequency: Frequency; weekday: number; hour: number; timeZone: string }
-
-export type SubscriptionRow = Member &
-  Settings & {
-    dueAt: Date | null
-    coveredUntil: Date | null
-    outcome: Outcome | null
-    outcomeAt: Date | null
-    error: string | null
-  }
-
-/** A digest that is being sent; `run` identifies this attempt. */
-export type ClaimedDigest = SubscriptionRow & { dueAt: Date; run: number; attempts: number }
 
 const COLUMNS = [
   'workspaceId',
@@ -40,6 +28,15 @@ const COLUMNS = [
   'outcomeAt',
   'error',
 ] as const
+
+export type SubscriptionRow = Row<
+  'digestSubscription',
+  typeof COLUMNS,
+  { frequency: Frequency; outcome: Outcome | null }
+>
+
+/** A digest that is being sent; `run` identifies this attempt. */
+export type ClaimedDigest = SubscriptionRow & { dueAt: Date; run: number; attempts: number }
 
 const CLAIMED = [...COLUMNS, 'run', 'attempts'] as const
 

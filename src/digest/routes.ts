@@ -6,8 +6,6 @@ import type { DigestDeps } from './delivery/digest-email.ts'
 import { Digest, DigestPreview, DigestSettings, PreviewQuery } from './shapes.ts'
 import { changeDigest, previewDigest, readDigest, sendTestDigest } from './subscription.ts'
 
-const tags = ['Alerts']
-
 /** `/api/v1/digest…`: the digest of the own account in one workspace. */
 export function digestRoutes(app: App, deps: DigestDeps): void {
   settingsRoutes(app, deps)
@@ -16,7 +14,7 @@ export function digestRoutes(app: App, deps: DigestDeps): void {
 }
 
 function settingsRoutes(app: App, deps: DigestDeps): void {
-  const schema = { tags, response: responses(Success(Digest)) }
+  const schema = { response: responses(Success(Digest)) }
   app.get(
     '/api/v1/digest',
     { schema: { ...schema, summary: 'Get the settings of your digest' } },
@@ -59,7 +57,6 @@ function previewRoute(app: App, deps: DigestDeps): void {
       schema: {
         summary: 'Preview your digest',
         description: 'The digest of the last day or week, as it would be sent now.',
-        tags,
         security: [{ session: [] }],
         querystring: PreviewQuery,
         produces: ['application/json', 'text/html'],
@@ -90,7 +87,6 @@ function testRoute(app: App, deps: DigestDeps): void {
         summary: 'Send your digest now',
         description:
           'Sends the digest of the last day or week to the address of your account. The schedule is unchanged.',
-        tags,
         response: responses(Done),
       },
     },

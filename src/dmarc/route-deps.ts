@@ -61,5 +61,4 @@ export type RouteDeps = DmarcDeps & {
   mailboxJob: Job<{ mailboxId: string; workspaceId: string }>
 }
 
-export const tags = ['DMARC reports']
 export const byId = Type.Object({ id: Uuid })

@@ -502,6 +502,7 @@ const Readiness = Type.Object({
     description: 'Sources that the next policy would affect, most failures first.',
   }),
 })
+export type Readiness = Static<typeof Readiness>
 
 export const Summary = Success(
   Type.Object({

@@ -1,3 +1,4 @@
+import { once } from '../once.ts'
 import type { PrivateTargets } from '../setting-values.ts'
 import {
   findProviders,
@@ -186,11 +187,6 @@ export function createDomainContext<D extends MailDeps>(
       }),
     isSmtpOpen: (address) => here.isOpen(address) || lately.isOpen(address),
   }
-}
-
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined
-  return () => (result ??= work())
 }
 
 function remember<T>(known: Map<string, Promise<T>>, key: string, work: () => Promise<T>) {

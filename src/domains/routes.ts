@@ -40,7 +40,6 @@ export type DomainRoutesDeps = Omit<
   safePolicyOf: (workspaceId: string, domain: string) => Promise<'quarantine' | 'reject' | null>
 }
 
-const tags = ['Domains']
 /** Milliseconds for a lookup at the name servers of a zone. */
 const RECORD_TIMEOUT_MS = 9_000
 
@@ -63,7 +62,6 @@ function checkRoute(app: App, deps: DomainRoutesDeps): void {
         summary: 'Check everything about the mail of a domain',
         description:
           'Takes up to ten seconds. A line that is not ready by then is `unknown`. `fixes` has one record to publish for each name and type. A domain that does not exist returns 404.',
-        tags,
         params: DomainParams,
         response: {
           200: {
@@ -103,7 +101,6 @@ function checkEventsRoute(
         summary: 'Follow a domain check (server-sent events)',
         description:
           'Sends a `line` event for each line as soon as it is known, `fixes` once with the records to publish that the DNS alone tells, and in the end `report` with all of them, in `data`, and `receipt`.',
-        tags,
         params: DomainParams,
         produces: ['text/event-stream'],
         response: responsesAs('text/event-stream', DomainEventData, 'The data of each event'),
@@ -164,7 +161,6 @@ function recordRoute(app: App, deps: DomainRoutesDeps): void {
         summary: 'Look up a record at the name servers of its zone',
         description:
           'Asks the name servers directly, so a change is visible at once. `cached` is the copy of the resolver, which others may still see until `visibleToEverybodyAt`.',
-        tags,
         params: DomainParams,
         querystring: RecordQuery,
         response: responses(Success(RecordState)),

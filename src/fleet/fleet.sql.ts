@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
 import type { DB } from '../store/tables.ts'
 import type { FleetRule } from './fleet-rules.ts'
-import { findRow, type Row } from '../store/row.ts'
+import { deleteRows, findRow, listRows, type Row, updateRows } from '../store/row.ts'
 
 const FLEET = [
   'workspaceId',
@@ -60,7 +60,7 @@ export async function saveFleetSettings(
     ...settings,
   }
   if (Object.keys(change).length === 0) return
-  await db.updateTable('fleet').set(change).where('workspaceId', '=', workspaceId).execute()
+  await updateRows(db, 'fleet', { workspaceId }, change)
 }
 
 export async function saveCursor(
@@ -68,7 +68,7 @@ export async function saveCursor(
   workspaceId: string,
   cursor: number,
 ): Promise<void> {
-  await db.updateTable('fleet').set({ cursor }).where('workspaceId', '=', workspaceId).execute()
+  await updateRows(db, 'fleet', { workspaceId }, { cursor })
 }
 
 // --- what is never banned ---
@@ -78,12 +78,7 @@ export type AllowedNetwork = { id: string; network: string; label: string; creat
 const ALLOWED = ['id', 'network', 'label', 'createdAt'] as const
 
 export async function listAllowed(db: Db, workspaceId: string): Promise<AllowedNetwork[]> {
-  return db
-    .selectFrom('fleetAllowed')
-    .select(ALLOWED)
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('network')
-    .execute()
+  return listRows(db, 'fleetAllowed', ALLOWED, { workspaceId }, 'network')
 }
 
 /**
@@ -117,13 +112,7 @@ export async function insertAllowed(
 }
 
 export async function deleteAllowed(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('fleetAllowed')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'fleetAllowed', { workspaceId, id })
 }
 
 /** Addresses from which members of the workspace are signed in to the dashboard, as text. */

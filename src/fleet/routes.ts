@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
 import { Done, responses, Success, Uuid } from '../http/http-schema.ts'
 import type { App } from '../http/http-server.ts'
-import { TAGS } from '../http/attack-tags.ts'
 import { allowNetwork, removeAllowed } from './allowlist.ts'
 import { issueToken, revokeToken } from '../abuse/tokens/report-tokens.ts'
 import { listBouncerKeys } from '../abuse/tokens/report-tokens.sql.ts'
@@ -45,7 +44,6 @@ function settingsRoutes(app: App, fleets: Fleets): void {
       schema: {
         operationId: 'getFleet',
         summary: 'Get the rules and the size of the fleet list',
-        tags: TAGS,
         response: responses(Success(Settings)),
       },
     },
@@ -61,7 +59,6 @@ function settingsRoutes(app: App, fleets: Fleets): void {
         operationId: 'updateFleet',
         summary: 'Change the rules of the fleet list',
         description: 'Given fields only. New rules apply to reports from now on.',
-        tags: TAGS,
         body: SettingsChange,
         response: responses(Success(Settings)),
       },
@@ -81,7 +78,6 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
       schema: {
         operationId: 'listFleetAllowlist',
         summary: 'List the networks that are never banned',
-        tags: TAGS,
         response: responses(Allowlist),
       },
     },
@@ -105,7 +101,6 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
         operationId: 'createFleetAllowedNetwork',
         summary: 'Add a network to the allowlist of the fleet',
         description: 'Addresses in it are unbanned on all servers.',
-        tags: TAGS,
         body: NewAllowedNetwork,
         response: responses(Success(AllowedNetwork), 201),
       },
@@ -122,7 +117,6 @@ function allowlistRoutes(app: App, { db, clock, serviceAddresses }: Fleets): voi
       schema: {
         operationId: 'deleteFleetAllowedNetwork',
         summary: 'Remove a network from the allowlist of the fleet',
-        tags: TAGS,
         params,
         response: responses(Done),
       },
@@ -141,7 +135,6 @@ function serverRoute(app: App, { db }: Fleets): void {
       schema: {
         operationId: 'listFleetServers',
         summary: 'List the servers that report or follow, last seen first',
-        tags: TAGS,
         response: responses(ServerList),
       },
     },
@@ -159,7 +152,6 @@ function bouncerRoute(app: App, { db }: Fleets): void {
       schema: {
         operationId: 'listFleetBouncers',
         summary: 'List the CrowdSec bouncers that read the fleet list, last seen first',
-        tags: TAGS,
         response: responses(BouncerList),
       },
     },
@@ -177,7 +169,6 @@ function keyRoutes(app: App, { db }: Fleets): void {
       schema: {
         operationId: 'listBouncerKeys',
         summary: 'List the keys that read the fleet list, newest first',
-        tags: TAGS,
         response: responses(KeyList),
       },
     },
@@ -193,7 +184,6 @@ function keyRoutes(app: App, { db }: Fleets): void {
         operationId: 'createBouncerKey',
         summary: 'Create a key that reads the fleet list',
         description: 'For servers, firewalls and CrowdSec bouncers. It cannot report.',
-        tags: TAGS,
         body: Type.Optional(NewToken),
         response: responses(Success(IssuedKey), 201),
       },
@@ -212,7 +202,6 @@ function keyRoutes(app: App, { db }: Fleets): void {
         operationId: 'deleteBouncerKey',
         summary: 'Revoke a key that reads the fleet list',
         description: 'Streams with it end at once.',
-        tags: TAGS,
         params,
         response: responses(Done),
       },

@@ -386,7 +386,6 @@ function nulFault(url: string): Fault {
 }
 
 function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
-  const tags = ['Service']
   const statusOf = (status: 'ok' | 'ready') => ({
     200: Type.Object({ status: Type.Literal(status) }),
     ...failures,
@@ -394,7 +393,6 @@ function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
   const alive = {
     summary: 'Check liveness',
     operationId: 'getLiveness',
-    tags,
     response: statusOf('ok'),
   }
   const config = { isProbe: true } as const
@@ -402,7 +400,6 @@ function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
   const ready = {
     summary: 'Check readiness',
     operationId: 'getReadiness',
-    tags,
     response: statusOf('ready'),
   }
   const unavailable = Type.Object({ status: Type.Literal('unavailable') })

@@ -27,7 +27,6 @@ export function overviewRoute(app: App): void {
         description:
           'Several lists in one response: `data` has the responses of other paths, by path. A path is left out if you may not ' +
           `read it. A workspace can request ${ACCOUNT_LIMITS.overviews.maxConcurrent} overviews at the same time.`,
-        tags: ['Accounts'],
         response: responses(Success(Type.Record(Type.String(), Type.Unknown()))),
       },
     },

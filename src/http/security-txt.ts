@@ -23,7 +23,6 @@ export function securityTxtRoute(
     {
       schema: {
         summary: 'Get the security contact (RFC 9116)',
-        tags: ['Service'],
         produces: ['text/plain'],
         response: { 200: Type.String() },
       },

@@ -1,58 +1,45 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Db } from '../store/database.ts'
 import { isInDeletedWorkspace } from '../store/deleted-workspaces.ts'
+import {
+  countRows,
+  deleteRows,
+  findRow,
+  listRows,
+  lockRow,
+  type Row,
+  updateRows,
+} from '../store/row.ts'
 import type { DB } from '../store/tables.ts'
 import { KEEP_DAYS, REFRESH_MARGIN } from './limits.ts'
 import type { ProviderId, Purpose } from './providers.ts'
-
-/** A permission to sign in to a mailbox. */
-export type CredentialRow = {
-  id: string
-  workspaceId: string
-  provider: ProviderId
-  /** What its tokens are for. */
-  purpose: Purpose
-  /** A person’s permission for one mailbox, or a sign-in of an administrator. */
-  kind: 'person' | 'service_account' | 'app'
-  account: string
-  /** Of an administrator’s sign-in. */
-  clientId: string | null
-  /** With which an application authenticates itself, PEM. */
-  certificate: string | null
-  /** The mailbox that was rejected last with an administrator’s sign-in. */
-  problemUser: string | null
-  subject: string | null
-  sealed: string
-  /** Of the owner of a mailbox, for its migration alone. */
-  isOwners: boolean
-  /** Kept while a report mailbox uses it. */
-  isHeld: boolean
-  /** Why the person must sign in again; null while the permission is valid. */
-  problem: string | null
-  keepUntil: Date
-  createdAt: Date
-  /** Whether the access token is valid, and whether it is for a while. */
-  isValid: boolean
-  isFresh: boolean
-}
 
 const COLUMNS = [
   'id',
   'workspaceId',
   'provider',
+  /** What its tokens are for. */
   'purpose',
+  /** A person’s permission for one mailbox, or a sign-in of an administrator. */
   'kind',
   'account',
+  /** Of an administrator’s sign-in. */
   'clientId',
+  /** With which an application authenticates itself, PEM. */
   'certificate',
+  /** The mailbox that was rejected last with an administrator’s sign-in. */
   'problemUser',
   'subject',
+  /** Of the owner of a mailbox, for its migration alone. */
   'isOwners',
+  /** Kept while a report mailbox uses it. */
   'isHeld',
   'sealed',
+  /** Why the person must sign in again; null while the permission is valid. */
   'problem',
   'keepUntil',
   'createdAt',
+  // Whether the access token is valid, and whether it is for a while.
   sql<boolean>`access_expires_at > now()`.as('isValid'),
   sql<boolean>`access_expires_at > now() + make_interval(secs =>
     least(${REFRESH_MARGIN.seconds}, lifetime_seconds * ${REFRESH_MARGIN.share}::float8))`.as(
@@ -60,19 +47,24 @@ const COLUMNS = [
   ),
 ] as const
 
+/** A permission to sign in to a mailbox. */
+export type CredentialRow = Row<
+  'mailCredential',
+  typeof COLUMNS,
+  { provider: ProviderId; purpose: Purpose; kind: 'person' | 'service_account' | 'app' }
+>
+
 const inDays = (days: number): RawBuilder<Date> => sql<Date>`now() + make_interval(days => ${days})`
 
 /** The sign-ins to mailboxes that members of a workspace can use, without those of their owners. */
 export async function listCredentials(db: Db, workspaceId: string): Promise<CredentialRow[]> {
-  const rows = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('isOwners', '=', false)
-    .where('purpose', '=', 'mailbox')
-    .orderBy('id')
-    .execute()
-  return rows as CredentialRow[]
+  return listRows(
+    db,
+    'mailCredential',
+    COLUMNS,
+    { workspaceId, isOwners: false, purpose: 'mailbox' },
+    'id',
+  )
 }
 
 export async function findCredential(
@@ -80,13 +72,7 @@ export async function findCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as CredentialRow | undefined
+  return findRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
 }
 
 /** Reads a credential and locks it until the transaction ends, against all other instances. */
@@ -95,14 +81,7 @@ export async function lockCredential(
   workspaceId: string,
   id: string,
 ): Promise<CredentialRow | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
-  return row as CredentialRow | undefined
+  return lockRow(db, 'mailCredential', COLUMNS, { workspaceId, id })
 }
 
 /** The credential of the same identity at a provider. */
@@ -115,26 +94,18 @@ export async function findOfIdentity(
     subject,
   }: Pick<CredentialRow, 'workspaceId' | 'provider' | 'purpose'> & { subject: string },
 ): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('mailCredential')
-    .select('id')
-    .where('workspaceId', '=', workspaceId)
-    .where('provider', '=', provider)
-    .where('purpose', '=', purpose)
-    .where('subject', '=', subject)
-    .where('isOwners', '=', false)
-    .executeTakeFirst()
+  const row = await findRow(db, 'mailCredential', ['id'], {
+    workspaceId,
+    provider,
+    purpose,
+    subject,
+    isOwners: false,
+  })
   return row?.id
 }
 
 export async function countCredentials(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('mailCredential')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .where('isOwners', '=', false)
-    .executeTakeFirstOrThrow()
-  return count
+  return countRows(db, 'mailCredential', { workspaceId, isOwners: false })
 }
 
 type NewCredential = Pick<
@@ -191,7 +162,7 @@ export async function saveTokens(
 }
 
 export async function markProblem(db: Db, id: string, problem: string): Promise<void> {
-  await db.updateTable('mailCredential').set({ problem }).where('id', '=', id).execute()
+  await updateRows(db, 'mailCredential', { id }, { problem })
 }
 
 /** Keeps credentials for at least so many days from now. */
@@ -221,13 +192,7 @@ export async function releaseCredential(
   days: number,
 ): Promise<void> {
   if (days === 0)
-    await db
-      .deleteFrom('mailCredential')
-      .where('workspaceId', '=', workspaceId)
-      .where('id', '=', id)
-      .where('kind', '=', 'person')
-      .where('isHeld', '=', false)
-      .execute()
+    await deleteRows(db, 'mailCredential', { workspaceId, id, kind: 'person', isHeld: false })
   await db
     .updateTable('mailCredential')
     .set({
@@ -262,13 +227,7 @@ export async function lockRejected(
 
 /** @returns whether there was one */
 export async function deleteCredential(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('mailCredential')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'mailCredential', { workspaceId, id })
 }
 
 /** Deletes a person’s permission, and returns its latest tokens. Waits while it is refreshed. */
@@ -311,7 +270,7 @@ export async function saveAdministrator(
   columns: Pick<CredentialRow, 'account' | 'clientId' | 'certificate' | 'sealed'>,
 ): Promise<void> {
   const accepted = { ...columns, problem: null, problemUser: null }
-  await db.updateTable('mailCredential').set(accepted).where('id', '=', id).execute()
+  await updateRows(db, 'mailCredential', { id }, accepted)
 }
 
 /**
@@ -324,15 +283,7 @@ export async function markAdministratorProblem(
   problem: string,
   problemUser: string,
 ): Promise<boolean> {
-  const row = await db
-    .updateTable('mailCredential')
-    .set({ problem, problemUser })
-    .where('id', '=', id)
-    .where('sealed', '=', sealed)
-    .where('problem', 'is', null)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return updateRows(db, 'mailCredential', { id, sealed, problem: null }, { problem, problemUser })
 }
 
 /** The sign-ins of administrators that were rejected, to check them again. */
@@ -356,12 +307,7 @@ export async function holdCredential(
   id: string,
   isHeld: boolean,
 ): Promise<void> {
-  await db
-    .updateTable('mailCredential')
-    .set({ isHeld })
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'mailCredential', { workspaceId, id }, { isHeld })
 }
 
 /** Whether a report mailbox, a seed of a canary or statistics of a provider need a credential. */

@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client'
-import { Fault } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import type { GuardedFetch } from '../net/http/guarded-fetch.ts'
 import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from '../time.ts'
 import { authenticationOf } from './clients/authentication.ts'
@@ -171,8 +171,7 @@ const scopeOf = ({ mailScopes, otherScopes }: MailProvider) =>
 function requireOffered(provider: MailProvider, purpose: Purpose): MailProvider {
   const offered = providerFor(provider, purpose)
   if (offered) return offered
-  const [path, message] = ['purpose', `is not offered by ${provider.name}`]
-  throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+  throw invalidField('purpose', `is not offered by ${provider.name}`)
 }
 
 /** @throws OAuthRejected, in place of a rejection by the provider that is harder to understand */

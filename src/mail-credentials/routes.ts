@@ -32,7 +32,6 @@ export type CredentialRoutesDeps = ConsentDeps &
     isUsed: (trx: Transaction<DB>, workspaceId: string, credentialId: string) => Promise<boolean>
   }
 
-const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/imap/credentials` and `/api/v1/imap/oauth`: signing in to mailboxes at providers. */
@@ -43,7 +42,6 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
     {
       schema: {
         summary: 'List the providers at which you can sign in to mailboxes',
-        tags,
         response: responses(Success(MailProviders)),
       },
     },
@@ -62,7 +60,6 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
       schema: {
         summary: 'List sign-ins to mailboxes, oldest first',
         description: 'Tokens are never returned.',
-        tags,
         response: responses(Success(Type.Array(MailCredential))),
       },
     },
@@ -78,7 +75,6 @@ export function credentialRoutes(app: App, deps: CredentialRoutesDeps): void {
         summary: 'Delete a sign-in to a mailbox',
         description:
           'Deletes the tokens. The permission at the provider stays until you revoke it.',
-        tags,
         params,
         response: responses(Done),
       },
@@ -114,7 +110,6 @@ function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
       schema: {
         summary: 'Start a sign-in to a mailbox at its provider',
         description: 'Open the returned URL in the same browser, within ten minutes.',
-        tags,
         security: [{ session: [] }],
         body: NewConsent,
         response: responses(Success(StartedConsent), 201),
@@ -133,7 +128,6 @@ function consentRoutes(app: App, deps: CredentialRoutesDeps): void {
       schema: {
         summary: 'Get a sign-in that was started',
         description: 'For up to an hour after it has expired.',
-        tags,
         params,
         response: responses(Success(Consent)),
       },

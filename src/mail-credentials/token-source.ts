@@ -1,4 +1,4 @@
-import { Fault } from '../errors.ts'
+import { Fault, invalidField } from '../errors.ts'
 import {
   requireClient,
   requireFound,
@@ -53,9 +53,12 @@ export function createTokenSource(
     // Whoever may use a credential must not see its tokens by naming a server of their own.
     const { host, tlsVerify, user } = server
     if (!provider.hosts.includes(host.toLowerCase()))
-      throw unfit(path, `is for the servers of ${provider.name}: ${provider.hosts.join(', ')}`)
+      throw invalidField(
+        path,
+        `is for the servers of ${provider.name}: ${provider.hosts.join(', ')}`,
+      )
     if (!tlsVerify && provider.id !== 'other')
-      throw unfit(path, 'is only used with a verified certificate: set tlsVerify to true')
+      throw invalidField(path, 'is only used with a verified certificate: set tlsVerify to true')
     if (row.kind === 'person') return (rejected) => read(workspaceId, credentialId, rejected)
     return (rejected) => readFor({ workspaceId, credentialId }, user, rejected)
   }
@@ -70,8 +73,4 @@ async function providerOf(
   if (kind === 'person') return (await requireClient(clients, { provider })).provider
   const secret = decryptAdministrator(sealed, secretKey, id)
   return requireAdministratorProvider(clients, provider, secret)
-}
-
-function unfit(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
 }

@@ -54,7 +54,6 @@ export type MigrationRoutesDeps = SubmitDeps & {
   notifications: Notifications
 }
 
-const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
 
 /** Milliseconds between two events of a migration. */
@@ -68,7 +67,7 @@ export function migrationRoutes(app: App, deps: MigrationRoutesDeps): void {
 }
 
 function accountRoutes(app: App, deps: MigrationRoutesDeps): void {
-  const common = { tags, body: Connection }
+  const common = { body: Connection }
   app.post(
     '/api/v1/imap/test-connection',
     {
@@ -120,7 +119,6 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
         summary: 'Start a migration between IMAP accounts',
         description:
           'The migration is queued. Request its status every 2 to 5 seconds, or follow its events.',
-        tags,
         body: NewMigration,
         response: responses(CreatedMigration, 201),
       },
@@ -144,7 +142,6 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
         summary: 'Retry a failed migration',
         description:
           'Requires the passwords again: they were deleted when the migration ended. A sign-in at a provider (`credentialId`) is kept for a week. With `owner`, the migration is paused until the owner of that mailbox has signed in by a link.',
-        tags,
         params,
         body: Retry,
         response: responses(FoundMigration),
@@ -165,7 +162,6 @@ function submitRoutes(app: App, deps: MigrationRoutesDeps): void {
     {
       schema: {
         summary: 'Stop a migration',
-        tags,
         params,
         response: responses(FoundMigration),
       },
@@ -197,7 +193,6 @@ function statusRoutes(
       schema: {
         summary: 'List migrations',
         description: 'Newest first, unless ordered otherwise.',
-        tags,
         querystring: MigrationQuery,
         response: responses(Success(MigrationPage)),
       },
@@ -222,7 +217,6 @@ function statusRoutes(
     {
       schema: {
         summary: 'Get a migration',
-        tags,
         params,
         response: responses(FoundMigration),
       },
@@ -238,7 +232,6 @@ function statusRoutes(
       schema: {
         summary: 'Get the throughput of a migration over time',
         description: `Up to ${MAX_THROUGHPUT_POINTS} points; the longer a migration takes, the longer their steps.`,
-        tags,
         params,
         response: responses(MigrationThroughput),
       },
@@ -258,7 +251,6 @@ function statusRoutes(
         summary: 'Follow a migration (server-sent events)',
         description:
           'Sends an event `migration` with the current status, then one per change: progress once a second, a new status at once.',
-        tags,
         params,
         produces: ['text/event-stream'],
         response: responsesAs('text/event-stream', Migration, 'The data of each event'),

@@ -2,7 +2,14 @@ import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
 import type { ListModes } from './blocklists/modes.ts'
 import type { HOST_STATUSES } from './shapes.ts'
-import { countRows, deleteRows, findRow, lockAndCountRows, type Row } from '../store/row.ts'
+import {
+  countRows,
+  deleteRows,
+  findRow,
+  listRows,
+  lockAndCountRows,
+  type Row,
+} from '../store/row.ts'
 
 export type HostStatus = (typeof HOST_STATUSES)[number]
 
@@ -81,13 +88,7 @@ export async function insertHosts(
 
 /** Lists the hosts of a workspace, oldest first. */
 export async function listHosts(db: Db, workspaceId: string): Promise<HostRow[]> {
-  const rows = await db
-    .selectFrom('monitoredHost')
-    .select(HOST)
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute()
-  return rows as HostRow[]
+  return listRows(db, 'monitoredHost', HOST, { workspaceId }, 'id')
 }
 
 /** What other modules show of a host. */
@@ -95,13 +96,7 @@ export type HostState = Pick<HostRow, 'id' | 'host' | 'status'>
 
 /** Lists the hosts of a workspace, oldest first, without their settings and times. */
 export async function listHostStates(db: Db, workspaceId: string): Promise<HostState[]> {
-  const rows = await db
-    .selectFrom('monitoredHost')
-    .select(['id', 'host', 'status'])
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute()
-  return rows as HostState[]
+  return listRows(db, 'monitoredHost', ['id', 'host', 'status'], { workspaceId }, 'id')
 }
 
 /** Lists hosts, listed ones first, then those that could not be checked, and counts all of them. */

@@ -40,7 +40,6 @@ import { presentHostDetail, presentEvent, presentList } from './host-view.ts'
 
 export type MonitoringRoutesDeps = HostCheckDeps & HostDeps
 
-const tags = ['Monitoring']
 const params = Type.Object({ id: Uuid })
 const OneHost = Success(MonitoredHostDetail)
 
@@ -76,7 +75,6 @@ function creationRoute(app: App, deps: MonitoringRoutesDeps): void {
         summary: 'Create a monitored host',
         description:
           'The first check runs a few seconds later and raises no alerts: later checks are compared with it.',
-        tags,
         body: NewHost,
         response: responses(OneHost, 201),
       },
@@ -98,7 +96,6 @@ function importRoute(app: App, deps: MonitoringRoutesDeps): void {
         operationId: 'importHosts',
         description:
           'Adds up to 500 hosts at once. `results` has one result for each entry; valid entries are added whatever the others are.',
-        tags,
         body: NewHosts,
         response: responses(Success(ImportReport)),
       },
@@ -119,7 +116,6 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     {
       schema: {
         summary: 'Get a monitored host',
-        tags,
         params,
         response: responses(OneHost),
       },
@@ -135,7 +131,6 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     {
       schema: {
         summary: 'Update a monitored host',
-        tags,
         params,
         body: HostChanges,
         response: responses(OneHost),
@@ -152,7 +147,6 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     {
       schema: {
         summary: 'Delete a monitored host',
-        tags,
         params,
         response: responses(Done),
       },
@@ -173,7 +167,6 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
         summary: 'Check a monitored host now',
         description:
           'Runs all checks and responds with their results. A change is still confirmed by a second check some minutes later.',
-        tags,
         params,
         response: responses(OneHost),
       },
@@ -194,7 +187,6 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
     {
       schema: {
         summary: 'List changes of a monitored host',
-        tags,
         params,
         querystring: HistoryQuery,
         response: responses(Success(History)),
@@ -225,7 +217,6 @@ function blocklistRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): vo
     {
       schema: {
         summary: 'List blocklists and their modes',
-        tags,
         response: responses(Success(Type.Array(WatchedList))),
       },
     },
@@ -239,7 +230,6 @@ function blocklistRoutes(app: App, { db, blocklists }: MonitoringRoutesDeps): vo
     {
       schema: {
         summary: 'Set the mode of a blocklist',
-        tags,
         params: Type.Object({ dnsbl: Type.String({ maxLength: 200 }) }),
         body: ListChoice,
         response: responses(Success(WatchedList)),

@@ -19,15 +19,16 @@ export type ReceivedMail<Recipient> = {
   /** The name in the client’s HELO or EHLO, and its address. */
   helo: string
   peer: string
-  connection: SmtpSessionFacts
+  connection: SmtpConnection
   /** The commands and replies of the session so far, without the message; empty if none is kept. */
   transcript: string[]
 }
 
 /** How a client delivered a message. */
-type SmtpSessionFacts = {
-  /** Null for a session without TLS. */
+export type SmtpConnection = {
+  /** Version and cipher; null for a session without TLS. */
   tls: { version: string; cipher: string } | null
+  /** Whether the server offered STARTTLS. */
   isTlsOffered: boolean
   /** Whether the client greeted with EHLO. */
   isExtended: boolean
@@ -243,7 +244,7 @@ function createServer<Recipient>(
   return server
 }
 
-function factsOf(session: SMTPServerSession, isTlsOffered: boolean): SmtpSessionFacts {
+function factsOf(session: SMTPServerSession, isTlsOffered: boolean): SmtpConnection {
   const { envelope, secure, transmissionType, tlsOptions } = session
   const cipher = tlsOptions as
     | { name?: string; standardName?: string; version?: string }

@@ -45,7 +45,9 @@ export function joinItems(items: string[], atMost = 10): string {
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
 
+const MAX_QUOTED_CHARS = 80
+
 /** Published text may be long; a sentence should not be. */
-export function shorten(text: string, atMost = 80): string {
-  return text.length > atMost ? `${text.slice(0, atMost)}…` : text
+export function shorten(text: string): string {
+  return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './database.ts'
 import { encrypt, tryDecrypt } from './encryption.ts'
+import { updateRows } from './row.ts'
 
 /** A column with encrypted texts. */
 export type EncryptedColumn = {
@@ -130,11 +131,6 @@ export async function loadStableKey(
   // If no key decrypts it, everything made with it is lost, and a new one is derived.
   const saved =
     (previousKey !== undefined ? tryDecrypt(sealed, previousKey, context) : null) ?? first
-  await db
-    .updateTable('keptKey')
-    .set(put(saved))
-    .where('name', '=', name)
-    .where('sealed', '=', sealed)
-    .execute()
+  await updateRows(db, 'keptKey', { name, sealed }, put(saved))
   return saved
 }

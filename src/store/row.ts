@@ -1,4 +1,12 @@
-import type { ExpressionBuilder, Kysely, SelectExpression, Selection, SelectType } from 'kysely'
+import type {
+  ExpressionBuilder,
+  InsertObject,
+  Kysely,
+  SelectExpression,
+  Selection,
+  SelectType,
+  UpdateObject,
+} from 'kysely'
 import type { Db } from './database.ts'
 import type { DB } from './tables.ts'
 
@@ -29,14 +37,14 @@ const equals = (values: object) => (eb: ExpressionBuilder<AnyTable, string>) =>
   )
 
 /**
- * Finds the row with these values. Its type is the one that the caller expects, as in `sql<Row>`, or
- * that of the columns.
+ * Finds the row with these values. Its type is that of the columns, or one that the caller expects
+ * and that says more of their texts and JSON.
  */
 export async function findRow<
   Table extends keyof DB,
   const Columns extends readonly SelectExpression<DB, Table>[],
   Column extends keyof DB[Table],
-  Found = Selection<DB, Table, Columns[number]>,
+  Found extends Selection<DB, Table, Columns[number]> = Selection<DB, Table, Columns[number]>,
 >(
   db: Db,
   table: Table,
@@ -51,7 +59,7 @@ export async function lockRow<
   Table extends keyof DB,
   const Columns extends readonly SelectExpression<DB, Table>[],
   Column extends keyof DB[Table],
-  Found = Selection<DB, Table, Columns[number]>,
+  Found extends Selection<DB, Table, Columns[number]> = Selection<DB, Table, Columns[number]>,
 >(
   db: Db,
   table: Table,
@@ -60,6 +68,24 @@ export async function lockRow<
 ): Promise<Found | undefined> {
   const rows = rowsWith(db, table, columns, values).forUpdate()
   return rows.executeTakeFirst() as Promise<Found | undefined>
+}
+
+/** Lists the rows with these values, in the order of a column. Their type is that of `findRow`. */
+export async function listRows<
+  Table extends keyof DB,
+  const Columns extends readonly SelectExpression<DB, Table>[],
+  Column extends keyof DB[Table],
+  Found extends Selection<DB, Table, Columns[number]> = Selection<DB, Table, Columns[number]>,
+>(
+  db: Db,
+  table: Table,
+  columns: Columns,
+  values: Values<Table, Column>,
+  orderBy?: keyof DB[Table] & string,
+): Promise<Found[]> {
+  const rows = rowsWith(db, table, columns, values)
+  const ordered = orderBy === undefined ? rows : rows.orderBy(orderBy)
+  return ordered.execute() as Promise<Found[]>
 }
 
 /** Whether there is a row with these values. */
@@ -104,6 +130,34 @@ export async function lockAndCountRows(
 ): Promise<number> {
   await lockRow(db, 'workspace', ['id'], { id: workspaceId })
   return countRows(db, table, { workspaceId })
+}
+
+/** Inserts a row, and returns these columns of it. Their type is that of `findRow`. */
+export async function insertRow<
+  Table extends keyof DB,
+  const Columns extends readonly SelectExpression<DB, Table>[],
+  Inserted extends Selection<DB, Table, Columns[number]> = Selection<DB, Table, Columns[number]>,
+>(db: Db, table: Table, row: InsertObject<DB, Table>, columns: Columns): Promise<Inserted> {
+  return ofAnyTable(db)
+    .insertInto(table as string)
+    .values(row as InsertObject<AnyTable, string>)
+    .returning(columns as unknown as readonly string[])
+    .executeTakeFirstOrThrow() as unknown as Promise<Inserted>
+}
+
+/** Changes the rows with these values; false where there were none. */
+export async function updateRows<Table extends keyof DB, Column extends keyof DB[Table]>(
+  db: Db,
+  table: Table,
+  values: Values<Table, Column>,
+  changes: UpdateObject<DB, Table>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await ofAnyTable(db)
+    .updateTable(table as string)
+    .set(changes as UpdateObject<AnyTable, string>)
+    .where(equals(values))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Deletes the rows with these values; false where there were none. */

@@ -43,3 +43,8 @@ export function newUuid(): string {
     .map((end, index, ends) => hex.slice(ends[index - 1] ?? 0, end))
     .join('-')
 }
+
+/** Whether a text is a UUID of any version. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+}

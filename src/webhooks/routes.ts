@@ -62,7 +62,6 @@ export type WebhookRoutesDeps = {
 } & EndpointPolicy &
   EndpointPlaces
 
-const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
 const requestParams = Type.Object({ id: Uuid, requestId: Uuid })
 const OneEndpoint = Type.Object({ success: Type.Literal(true), endpoint: WebhookEndpoint })
@@ -86,13 +85,11 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   const { db } = deps
   const present = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, deps)
-  const common = { tags }
   app.get(
     '/api/webhook/endpoints',
     {
       schema: {
         summary: 'List webhook endpoints, oldest first',
-        ...common,
         response: responses(AllEndpoints),
       },
     },
@@ -106,7 +103,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     {
       schema: {
         summary: 'Create a webhook endpoint',
-        ...common,
         body: WebhookSettings,
         response: responses(OneEndpoint, 201),
       },
@@ -122,7 +118,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     {
       schema: {
         summary: 'Get a webhook endpoint',
-        ...common,
         params,
         response: responses(OneEndpoint),
       },
@@ -137,7 +132,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     {
       schema: {
         summary: 'Change settings of a webhook endpoint',
-        ...common,
         params,
         body: WebhookSettings,
         response: responses(OneEndpoint),
@@ -158,7 +152,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       schema: {
         summary: 'Create or change the webhook endpoint of a name',
         description: 'Answers 201 for a new endpoint, 200 for one that there was.',
-        ...common,
         params: NameParams,
         body: NamedWebhookSettings,
         response: { ...responses(OneEndpoint), ...responses(OneEndpoint, 201) },
@@ -182,7 +175,6 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     {
       schema: {
         summary: 'Delete a webhook endpoint with its requests',
-        ...common,
         params,
         response: responses(Done),
       },
@@ -196,7 +188,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
 
 /** Routes of the secret that templates sign with: its owner can read and replace it. */
 function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
-  const common = { tags, params }
+  const common = { params }
   const path = '/api/webhook/endpoints/:id/response-secret'
   const description =
     '`{{hmac_sha256 …}}` in a response body signs with it. Anyone who knows the URL can request a signature of any data, so it ' +
@@ -254,7 +246,6 @@ function listRoutes(app: App, deps: WebhookRoutesDeps): void {
       config: { limit: limitOfList },
       schema: {
         summary: 'List captured requests, newest first',
-        tags,
         params,
         querystring: RequestQuery,
         response: responses(Type.Union([RequestPage, HttpArchive])),
@@ -292,7 +283,6 @@ function listRoutes(app: App, deps: WebhookRoutesDeps): void {
     {
       schema: {
         summary: 'Delete all captured requests',
-        tags,
         params,
         response: responses(Deleted),
       },
@@ -317,7 +307,7 @@ function dateOf(text: string | undefined): Date | undefined {
 
 function requestRoutes(app: App, deps: WebhookRoutesDeps): void {
   const { db, secretKey } = deps
-  const common = { tags, params: requestParams }
+  const common = { params: requestParams }
   async function find(workspaceId: string, { id, requestId }: { id: string; requestId: string }) {
     const endpoint = await requireEndpoint(db, workspaceId, id)
     const row = await findRequest(db, id, requestId)
@@ -378,7 +368,6 @@ function eventRoute(app: App, { db, reauthenticate, streams }: WebhookRoutesDeps
         description:
           'Sends an event `request` for each captured request, `endpoint` when settings change or requests are deleted, `skipped` when a ' +
           'stream fell too far behind, and `deleted` at the end. Resumes with `Last-Event-ID`.',
-        tags,
         params,
         headers: Type.Object({
           'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{0,15}$', maxLength: 15 })),

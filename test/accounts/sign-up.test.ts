@@ -150,13 +150,16 @@ describe('open sign-up with email', () => {
       from(`2001:db8::${n + 1}`, `f${n}@people.test`),
     )
     expect((await Promise.all(flood)).map(({ status }) => status)).toEqual(Array(10).fill(200))
-    const refused = await from('2001:db8::ffff', 'dora@people.test')
+    // At once: both say after how many seconds another attempt may succeed.
+    const [refused, taken] = await Promise.all([
+      from('2001:db8::ffff', 'dora@people.test'),
+      from('2001:db8::fffe', alice.email),
+    ])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000)
     const { error } = (await refused.clone().json()) as { error: string }
     expect(error).toMatch(
       /^No more sign-up emails are sent for your network for now\. Try again in /,
     )
-    const taken = await from('2001:db8::fffe', alice.email)
     expect(await seen(taken, alice.email)).toEqual(await seen(refused, 'dora@people.test'))
     // Another network has its own.
     expect((await from('2001:db8:0:1::1', 'dora@people.test')).status).toBe(200)

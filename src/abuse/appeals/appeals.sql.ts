@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows, type Row } from '../../store/row.ts'
+import { countRows, findRow, type Row } from '../../store/row.ts'
 
 export type AppealStatus = 'granted' | 'open' | 'upheld' | 'rejected'
 const APPEAL = ['id', 'address', 'reason', 'own', 'status', 'createdAt', 'decidedAt'] as const
@@ -114,8 +114,5 @@ export async function decideAppeal(
 }
 
 export async function hasAppeal(db: Db, id: string): Promise<boolean> {
-  return (
-    (await db.selectFrom('abuseAppeal').select('id').where('id', '=', id).executeTakeFirst()) !==
-    undefined
-  )
+  return (await findRow(db, 'abuseAppeal', ['id'], { id })) !== undefined
 }

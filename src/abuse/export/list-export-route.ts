@@ -7,7 +7,6 @@ import { Fault } from '../../errors.ts'
 import { acceptsGzip } from '../../http/accepts-gzip.ts'
 import type { App } from '../../http/http-server.ts'
 import type { AttackList } from '../attack-list.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { requireService } from '../services.ts'
 import { CloudflareItems, Difference, ExportedList, ExportQuery } from '../shapes.ts'
 import { isKnown } from './etag.ts'
@@ -26,7 +25,6 @@ export function exportRoute(app: App, { exports }: Pick<AttackList, 'exports'>):
         description:
           'Send the `ETag` as `If-None-Match` to receive 304 while nothing has changed. `X-List-Version` and `X-List-Count` are ' +
           'the version and size of the list. IPv6 is listed by /64.',
-        tags: TAGS,
         querystring: ExportQuery,
         response: {
           200: {

@@ -3,6 +3,7 @@ import type { Db } from '../../store/database.ts'
 import type { Entry } from './entry.ts'
 import type { Packed } from './pack.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
+import { findRow, updateRows } from '../../store/row.ts'
 
 export type Snapshot = { version: number; count: number; createdAt: Date; readyAt: Date | null }
 
@@ -28,11 +29,7 @@ export async function insertSnapshot(
 }
 
 export async function markReady(db: Db, version: number): Promise<void> {
-  await db
-    .updateTable('abuseSnapshot')
-    .set({ readyAt: new Date() })
-    .where('version', '=', version)
-    .execute()
+  await updateRows(db, 'abuseSnapshot', { version }, { readyAt: new Date() })
 }
 
 /**
@@ -136,11 +133,7 @@ export async function findChangesSince(
   since: number,
   until: number,
 ): Promise<{ address: string; listed: boolean }[] | null> {
-  const known = await db
-    .selectFrom('abuseSnapshot')
-    .select('version')
-    .where('version', '=', since)
-    .executeTakeFirst()
+  const known = await findRow(db, 'abuseSnapshot', ['version'], { version: since })
   if (!known) return null
   const { rows } = await sql<{ address: string; listed: boolean }>`
     select distinct on (address) address, listed from abuse_snapshot_change

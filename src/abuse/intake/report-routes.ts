@@ -2,7 +2,6 @@ import { responses } from '../../http/http-schema.ts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { App } from '../../http/http-server.ts'
 import type { AttackList } from '../attack-list.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { MAX_ROWS, readBulk, type BulkRow } from './bulk.ts'
 import { requireService } from '../services.ts'
 import {
@@ -46,7 +45,6 @@ function reportRoute(app: App, { submit, reporterOf }: ReportDeps): void {
         description:
           'Free and without an account. Up to 120 requests in five minutes from one address; the `RateLimit` header ' +
           'contains the remaining number.',
-        tags: TAGS,
         headers: ReportHeaders,
         querystring: ReportQuery,
         body: NewReport,
@@ -97,7 +95,6 @@ function bulkRoute(app: App, { submit, reporterOf, clock }: ReportDeps): void {
             'One JSON object per line (`{"ip": "8.8.4.4", "service": "ssh"}`), or CSV with AbuseIPDB’s header ' +
             '`IP,Categories,ReportDate,Comment`, up to a day old; comments are not stored. The response names invalid rows, ' +
             'and the others are accepted. Counts as one request.',
-          tags: TAGS,
           headers: ReportHeaders,
           querystring: ReportQuery,
           body: BulkReports,

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { updateRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { PeerSighting } from '../scoring/peer-evidence.ts'
 
@@ -67,12 +68,7 @@ export async function discardEvidence(
   address: string,
   now: Date,
 ): Promise<void> {
-  await trx
-    .updateTable('federationEvidence')
-    .set({ withdrawnAt: now })
-    .where('address', '=', address)
-    .where('withdrawnAt', 'is', null)
-    .execute()
+  await updateRows(trx, 'federationEvidence', { address, withdrawnAt: null }, { withdrawnAt: now })
 }
 
 /** What a peer reports about addresses, by address. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { updateRows } from '../../store/row.ts'
 
 export type Refutation = {
   network: string
@@ -76,9 +77,5 @@ export async function updateStanding(
   standing: string,
   establishedAt: Date | null,
 ): Promise<void> {
-  await db
-    .updateTable('abuseNetwork')
-    .set({ standing, establishedAt })
-    .where('network', '=', network)
-    .execute()
+  await updateRows(db, 'abuseNetwork', { network }, { standing, establishedAt })
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows } from '../../store/row.ts'
+import { countRows, deleteRows, insertRow } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 
@@ -17,11 +17,7 @@ export async function insertToken(
   token: { workspaceId: string; label: string; hash: Buffer; lastFour: string },
 ): Promise<TokenRow> {
   const rights = { canReport: use === 'report', readsFleet: use === 'bouncer' }
-  return db
-    .insertInto('abuseToken')
-    .values({ ...token, ...rights })
-    .returning(TOKEN)
-    .executeTakeFirstOrThrow()
+  return insertRow(db, 'abuseToken', { ...token, ...rights }, TOKEN)
 }
 
 export type TokenFigures = {
@@ -116,14 +112,7 @@ export async function deleteToken(
   use: TokenUse,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<boolean> {
-  const row = await db
-    .deleteFrom('abuseToken')
-    .where('id', '=', id)
-    .where('workspaceId', '=', workspaceId)
-    .where('canReport', '=', use === 'report')
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'abuseToken', { id, workspaceId, canReport: use === 'report' })
 }
 
 /** Finds a token, unless its workspace is deleted. */

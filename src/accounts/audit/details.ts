@@ -1,3 +1,5 @@
+import { isUuid } from '../../store/uuid.ts'
+
 /**
  * Characters of one value in an entry. Longer values are truncated: an entry records the action,
  * not uploaded lists.
@@ -63,8 +65,6 @@ const PUBLIC_FIELDS = new Set([
 /** Objects whose fields are recorded like those of the request. */
 const NESTED_FIELDS = new Set(['source', 'destination'])
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** A request, as far as its parameters and its body are concerned. */
 export type AuditedRequest = { params: unknown; body: unknown }
 
@@ -100,7 +100,7 @@ function named(fields: [string, unknown][]): [string, unknown][] {
 function publicValue(name: string, value: unknown, depth: number): unknown {
   if (NESTED_FIELDS.has(name) && isPlain(value))
     return depth < MAX_DEPTH ? publicFields(value, depth + 1) : HIDDEN
-  const isPublic = PUBLIC_FIELDS.has(name) || (typeof value === 'string' && UUID.test(value))
+  const isPublic = PUBLIC_FIELDS.has(name) || (typeof value === 'string' && isUuid(value))
   return isPublic ? bounded(value) : HIDDEN
 }
 

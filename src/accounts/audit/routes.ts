@@ -18,7 +18,6 @@ export function auditRoute(app: App, { db }: { db: Db }): void {
       config: { limit },
       schema: {
         summary: 'List audit log entries',
-        tags: ['Accounts'],
         description:
           'Requires an administrator. Lists administrator actions of the last 400 days, newest first. Workspaces have their own log.',
         querystring: AuditQuery,
@@ -37,7 +36,6 @@ export function workspaceAuditRoute(app: App, { db }: { db: Db }): void {
       config: { limit, role: 'admin', access: 'workspace' },
       schema: {
         summary: 'List audit log entries of a workspace',
-        tags: ['Workspaces'],
         description:
           'Requires an admin of the workspace. Lists the changes of the last 400 days, newest first.',
         params: Type.Object({ workspaceId: Uuid }),

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { hasRow } from '../../store/row.ts'
+import { deleteRows, hasRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** The account that an identity belongs to. An identity is the issuer and its subject. */
@@ -43,11 +43,5 @@ export async function deleteIdentity(
   accountId: string,
   provider: string,
 ): Promise<boolean> {
-  const row = await db
-    .deleteFrom('credential')
-    .where('accountId', '=', accountId)
-    .where('provider', '=', provider)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'credential', { accountId, provider })
 }

@@ -90,7 +90,7 @@ export function oidcSignInRoutes(app: App, deps: OidcRoutesDeps): void {
 
 /** Linking the account to an identity at the OpenID provider. */
 export function oidcLinkRoutes(app: App, deps: OidcRoutesDeps): void {
-  const common = { tags: ['Accounts'], security: [{ session: [] }] }
+  const common = { security: [{ session: [] }] }
   const config = { withoutSecondFactor: true } as const
   const url = '/api/v1/account/oidc'
   app.post(

@@ -49,7 +49,7 @@ export async function sendExport(
  * Export and deletion of all data of an account. Both require a session; an API token is rejected.
  */
 export function ownDataRoutes(app: App, { db, throttle, exports }: OwnDataDeps): void {
-  const common = { tags: ['Accounts'], security: [{ session: [] }] }
+  const common = { security: [{ session: [] }] }
   app.get(
     '/api/v1/account/export',
     {

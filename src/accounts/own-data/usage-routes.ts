@@ -22,7 +22,6 @@ export function usageRoute(app: App, { db, readers }: UsageDeps): void {
     {
       schema: {
         summary: 'Get the storage usage of the workspace',
-        tags: ['Accounts'],
         description:
           'Each quota applies to a workspace, and to the account that answers for it over all its workspaces. `used` and `limit` are of the one of which less is left.',
         response: responses(Success(Usage)),
@@ -50,7 +49,6 @@ export function accountUsagesRoute(app: App, { db, readers }: UsageDeps): void {
       schema: {
         operationId: 'listAccountUsages',
         summary: 'List the storage usage of accounts',
-        tags: ['Accounts'],
         description:
           'Requires an administrator. In the order of the list of accounts. An account’s usage is that of all workspaces that it answers for.',
         querystring: AccountQuery,

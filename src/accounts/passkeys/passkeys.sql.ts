@@ -1,5 +1,5 @@
 import type { Db } from '../../store/database.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, listRows, type Row, updateRows } from '../../store/row.ts'
 
 /** What a signature is verified with. */
 export type PasskeyCredential = {
@@ -33,23 +33,14 @@ export async function insertPasskey(db: Db, passkey: NewPasskey): Promise<Passke
 
 /** Oldest first. */
 export async function listPasskeys(db: Db, accountId: string): Promise<PasskeyRow[]> {
-  return db
-    .selectFrom('passkey')
-    .select(PASSKEY)
-    .where('accountId', '=', accountId)
-    .orderBy('id')
-    .execute()
+  return listRows(db, 'passkey', PASSKEY, { accountId }, 'id')
 }
 
 export async function listCredentialIds(
   db: Db,
   accountId: string,
 ): Promise<{ credentialId: string; transports: string[] }[]> {
-  return db
-    .selectFrom('passkey')
-    .select(['credentialId', 'transports'])
-    .where('accountId', '=', accountId)
-    .execute()
+  return listRows(db, 'passkey', ['credentialId', 'transports'], { accountId })
 }
 
 export async function findPasskey(
@@ -73,11 +64,7 @@ export async function findPasskey(
 }
 
 export async function markPasskeyUsed(db: Db, id: string, counter: number): Promise<void> {
-  await db
-    .updateTable('passkey')
-    .set({ counter, lastUsedAt: new Date() })
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'passkey', { id }, { counter, lastUsedAt: new Date() })
 }
 
 export async function renamePasskey(
@@ -96,11 +83,5 @@ export async function renamePasskey(
 }
 
 export async function deletePasskey(db: Db, accountId: string, id: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('passkey')
-    .where('id', '=', id)
-    .where('accountId', '=', accountId)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return deleteRows(db, 'passkey', { id, accountId })
 }

@@ -20,14 +20,12 @@ const params = Type.Object({ id: Uuid })
 
 /** Sign-in with a passkey, for everyone. */
 export function passkeySignInRoutes(app: App, deps: PasskeyRoutesDeps): void {
-  const tags = ['Sign-in']
   app.post(
     '/api/auth/passkey/options',
     {
       config: { limit: 'sign-in attempts' },
       schema: {
         summary: 'Start a sign-in with a passkey',
-        tags,
         response: responses(Success(PasskeyOptions)),
       },
     },
@@ -44,7 +42,6 @@ export function passkeySignInRoutes(app: App, deps: PasskeyRoutesDeps): void {
         summary: 'Sign in with a passkey',
         description:
           'Sets the session cookie. No code is needed: a passkey asks for a PIN or biometrics itself.',
-        tags,
         body: PasskeyAnswer,
         response: responses(Done),
       },
@@ -60,7 +57,7 @@ export function passkeySignInRoutes(app: App, deps: PasskeyRoutesDeps): void {
 /** The passkeys of the account. */
 export function passkeyRoutes(app: App, deps: PasskeyRoutesDeps): void {
   const { db, passkeys, notices } = deps
-  const common = { tags: ['Accounts'], security: [{ session: [] }] }
+  const common = { security: [{ session: [] }] }
   const config = { withoutSecondFactor: true } as const
 
   async function reportChange(request: FastifyRequest, event: AccountEvent): Promise<void> {

@@ -13,7 +13,6 @@ const Code = Type.String({ maxLength: 20, description: 'Eight digits.' })
 
 /** Forgotten passwords, for everyone. */
 export function passwordResetRoutes(app: App, { passwordReset }: RecoveryRoutesDeps): void {
-  const tags = ['Sign-in']
   const config = { limit: 'password resets' } as const
   app.post(
     '/api/v1/password-reset',
@@ -24,7 +23,6 @@ export function passwordResetRoutes(app: App, { passwordReset }: RecoveryRoutesD
         operationId: 'requestPasswordReset',
         description:
           'Emails a link that is valid for 30 minutes, where the address has an account. The answer is the same where it has none.',
-        tags,
         body: Type.Object({ email: Email }),
         response: responses(Done),
       },
@@ -43,7 +41,6 @@ export function passwordResetRoutes(app: App, { passwordReset }: RecoveryRoutesD
         operationId: 'resetPassword',
         description:
           'Requires the token after the # of the link. Ends all sessions and opens none; second factors stay.',
-        tags,
         body: Type.Object({ token: Type.String({ maxLength: 4000 }), password: Password }),
         response: responses(Done),
       },
@@ -58,7 +55,7 @@ export function passwordResetRoutes(app: App, { passwordReset }: RecoveryRoutesD
 
 /** Changes the address of the account. */
 export function emailChangeRoutes(app: App, { emailChange }: RecoveryRoutesDeps): void {
-  const common = { tags: ['Accounts'], security: [{ session: [] }] }
+  const common = { security: [{ session: [] }] }
   app.post(
     '/api/v1/account/email',
     {

@@ -56,7 +56,6 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
     for (const { method, path, summary, answer: success, body, session } of AUTH_ENDPOINTS) {
       const described = {
         summary,
-        tags: ['Sign-in'],
         response: { 200: success, '4xx': Refused, '5xx': Failure },
       }
       const schema = {

@@ -20,7 +20,6 @@ export function methodsRoute(app: App, { db, provider }: MethodsRouteDeps): void
       onRequest: requireSession,
       schema: {
         summary: 'Get the sign-in methods of the account',
-        tags: ['Accounts'],
         security: [{ session: [] }],
         response: responses(Success(SignInMethods)),
       },

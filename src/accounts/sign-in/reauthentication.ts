@@ -23,7 +23,7 @@ export type ReauthenticationDeps = OwnPasswordDeps & { auth: Auth }
  */
 export function reauthenticationRoutes(app: App, deps: ReauthenticationDeps): void {
   const url = '/api/v1/account/reauthenticate'
-  const common = { tags: ['Accounts'], security: [{ session: [] }] }
+  const common = { security: [{ session: [] }] }
   app.get(
     url,
     {

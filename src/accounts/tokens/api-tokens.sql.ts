@@ -1,7 +1,7 @@
 import { sql, type InsertObject } from 'kysely'
 import type { Scope } from '../../http/access.ts'
 import type { Db } from '../../store/database.ts'
-import type { Row } from '../../store/row.ts'
+import { insertRow, type Row } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AccountRow } from '../accounts.sql.ts'
 import type { Membership } from '../workspaces/workspaces.sql.ts'
@@ -32,12 +32,7 @@ export type DeletedToken = {
 }
 
 export async function insertToken(db: Db, token: InsertObject<DB, 'apiToken'>): Promise<TokenRow> {
-  const row = await db
-    .insertInto('apiToken')
-    .values(token)
-    .returning(TOKEN)
-    .executeTakeFirstOrThrow()
-  return row as TokenRow
+  return insertRow(db, 'apiToken', token, TOKEN)
 }
 
 /** The tokens of a workspace, or only those that one account created there; newest first. */

@@ -5,6 +5,7 @@ import type { Caller, Identify, SignInMethod } from '../../http/auth.ts'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
 import type { Notifications } from '../../store/notifications.ts'
+import { isUuid } from '../../store/uuid.ts'
 import { sessionCookieIn, type Auth } from '../sign-in/better-auth-loader.ts'
 import { onAccessChange } from '../account-changes.ts'
 import { createLastUse } from './last-use.ts'
@@ -105,8 +106,6 @@ function isFor({ caller }: CachedToken, workspaceId = caller.workspaceId): boole
   return workspaceId === caller.workspaceId
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 const TOKEN_CALLER = {
   via: 'token',
   sessionId: null,
@@ -125,7 +124,7 @@ async function bySession(
   if (!found) return null
   const { id: accountId, email, name, admin, disabledAt } = found.user
   if (disabledAt) return null
-  if (workspaceId !== undefined && !UUID.test(workspaceId)) throw notAMember()
+  if (workspaceId !== undefined && !isUuid(workspaceId)) throw notAMember()
   const membership = await findMembership(db, accountId, workspaceId)
   if (!membership) throw notAMember()
   const { id: sessionId, authenticatedAt } = found.session

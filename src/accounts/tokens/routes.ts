@@ -20,14 +20,12 @@ export function tokenRoutes(
   app: App,
   { db, notices }: { db: Kysely<DB>; notices: AccountNotices },
 ): void {
-  const tags = ['Tokens']
   app.get(
     '/api/v1/tokens',
     {
       schema: {
         summary: 'List API tokens',
         description: 'Your tokens of the workspace; for its admins, the tokens of all members.',
-        tags,
         response: responses(Success(Type.Array(Token))),
       },
     },
@@ -46,7 +44,6 @@ export function tokenRoutes(
         description:
           'Requires a session with a recent sign-in: an API token cannot create tokens. The token works in this workspace only, ' +
           `and with the role that its creator has at the time of each request. A workspace can have up to ${TOKENS_PER_WORKSPACE} tokens.`,
-        tags,
         security: [{ session: [] }],
         body: NewToken,
         response: responses(IssuedToken, 201),
@@ -68,7 +65,6 @@ export function tokenRoutes(
       schema: {
         summary: 'Revoke an API token',
         description: 'Your own; admins of the workspace can revoke the tokens of all members.',
-        tags,
         params: Type.Object({ id: Uuid }),
         response: responses(Done),
       },

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { hasRow } from '../../store/row.ts'
+import { deleteRows, hasRow, updateRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** Whether the account has an authenticator app that was confirmed with a code. */
@@ -13,15 +13,11 @@ export async function hasAuthenticator(db: Db, accountId: string): Promise<boole
  * browsers that may skip the code, and ends the sessions.
  */
 export async function deleteSecondFactors(db: Transaction<DB>, accountId: string): Promise<void> {
-  await db.deleteFrom('twoFactor').where('accountId', '=', accountId).execute()
-  await db.deleteFrom('passkey').where('accountId', '=', accountId).execute()
-  await db
-    .updateTable('account')
-    .set({ twoFactorEnabled: false })
-    .where('id', '=', accountId)
-    .execute()
+  await deleteRows(db, 'twoFactor', { accountId })
+  await deleteRows(db, 'passkey', { accountId })
+  await updateRows(db, 'account', { id: accountId }, { twoFactorEnabled: false })
   await forgetTrustedBrowsers(db, accountId)
-  await db.deleteFrom('session').where('accountId', '=', accountId).execute()
+  await deleteRows(db, 'session', { accountId })
 }
 
 /** Ends the trust in browsers that may skip the code for 30 days. */

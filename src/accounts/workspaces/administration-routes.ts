@@ -24,8 +24,6 @@ export function installedWorkspacesRoutes(
   app: App,
   { db, readers }: { db: Kysely<DB>; readers: UsageReaders },
 ): void {
-  const tags = ['Workspaces']
-
   async function withQuotas(rows: InstalledWorkspaceRow[]) {
     const ids = rows.map(({ id }) => id)
     const quotasOf = await readQuotas(readers, ids)
@@ -38,7 +36,6 @@ export function installedWorkspacesRoutes(
       schema: {
         summary: 'List all workspaces',
         operationId: 'listInstalledWorkspaces',
-        tags,
         description:
           'Requires an administrator. All workspaces of the service with their storage usage, oldest first.',
         querystring: PageQuery,
@@ -59,7 +56,6 @@ export function installedWorkspacesRoutes(
       schema: {
         summary: 'Change the plan of a workspace',
         operationId: 'setWorkspacePlan',
-        tags,
         description:
           'Requires a session of an administrator who entered the password within the last ten minutes. API tokens are rejected.',
         params: Type.Object({ id: Uuid }),

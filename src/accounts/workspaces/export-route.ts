@@ -13,7 +13,6 @@ export function workspaceExportRoute(app: App, deps: Pick<OwnDataDeps, 'db' | 'e
       onRequest: requireFreshSession,
       schema: {
         summary: 'Export all data of a workspace',
-        tags: ['Workspaces'],
         security: [{ session: [] }],
         description:
           'Requires an owner and a recent sign-in. One JSON object per line, `{"table": …, "row": {…}}`, as of the time of the request: ' +

@@ -19,7 +19,6 @@ export const workspaceParams = Type.Object({ workspaceId: Uuid })
 
 /** The workspaces of the caller: `/api/v1/workspaces`. */
 export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
-  const tags = ['Workspaces']
   const security = [{ session: [] }]
   app.get(
     '/api/v1/workspaces',
@@ -27,7 +26,6 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
       config: { access: 'own' },
       schema: {
         summary: 'List workspaces',
-        tags,
         description:
           'The workspaces that the account is a member of, oldest membership first. Owners also get deleted ones that they can restore. With an API token, only the workspace of the token.',
         response: responses(Success(Type.Array(Workspace))),
@@ -47,7 +45,6 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
       onRequest: requireSession,
       schema: {
         summary: 'Create a workspace',
-        tags,
         security,
         description:
           'Requires a session. The workspace gets the plan of the account, which also limits how many workspaces it can own.',
@@ -68,7 +65,6 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
       config: { role: 'admin' },
       schema: {
         summary: 'Rename a workspace',
-        tags,
         description: 'Requires the role `admin`.',
         params: workspaceParams,
         body: WorkspaceChange,
@@ -88,7 +84,6 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
       onRequest: requireFreshSession,
       schema: {
         summary: 'Delete a workspace',
-        tags,
         security,
         description:
           'Requires an owner, a recent sign-in and the name of the workspace. All members, tokens and keys lose access at once, webhook endpoints and report addresses stop, and background work ends. An owner can restore the workspace within 7 days; then all its data is deleted.',
@@ -112,7 +107,6 @@ export function workspaceRoutes(app: App, { db }: { db: Kysely<DB> }): void {
       onRequest: requireFreshSession,
       schema: {
         summary: 'Restore a deleted workspace',
-        tags,
         security,
         description:
           'Requires an owner of the workspace and a recent sign-in. Restores members, API tokens and data.',

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../../config.ts'
 import type { Role } from '../../http/access.ts'
 import type { Db } from '../../store/database.ts'
-import { countRows, findRow } from '../../store/row.ts'
+import { countRows, findRow, insertRow, updateRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 
 /** An account’s place in a workspace, as requests need it. */
@@ -28,11 +28,7 @@ export async function insertWorkspace(
   db: Transaction<DB>,
   workspace: NewWorkspace,
 ): Promise<{ id: string }> {
-  const row = await db
-    .insertInto('workspace')
-    .values(workspace)
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const row = await insertRow(db, 'workspace', workspace, ['id'])
   await insertMembership(db, { workspaceId: row.id, accountId: workspace.createdBy, role: 'owner' })
   return row
 }
@@ -254,13 +250,7 @@ export async function updateWorkspace(
   id: string,
   change: { name?: string; plan?: Plan; deleteAfter?: Date | null },
 ): Promise<boolean> {
-  const row = await db
-    .updateTable('workspace')
-    .set(change)
-    .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+  return updateRows(db, 'workspace', { id }, change)
 }
 
 /** The deleted workspaces that nobody can restore any more, those deleted first at the front. */

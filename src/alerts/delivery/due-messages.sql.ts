@@ -3,6 +3,7 @@ import { createOutbox } from '../../jobs/outbox.ts'
 import type { Db } from '../../store/database.ts'
 import { dueInTurn, type DueRows } from '../../store/due-rows.ts'
 import { responsibleFor } from '../../store/responsible.ts'
+import { updateRows } from '../../store/row.ts'
 import { MESSAGE_LEASE_SECONDS } from '../limits.ts'
 import type { QuietHours } from '../quiet-hours.ts'
 import type { RuleQuietHours } from '../rules/rule.ts'
@@ -110,12 +111,7 @@ export function tokensNow(perMinute: Record<string, number>) {
 }
 
 export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<void> {
-  await db
-    .updateTable('alertMessage')
-    .set({ dueAt })
-    .where('id', '=', id)
-    .where('state', '=', 'waiting')
-    .execute()
+  await updateRows(db, 'alertMessage', { id, state: 'waiting' }, { dueAt })
 }
 
 /** Moves the alerts of a waiting message that are not critical into one of a later time. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows, findRow } from '../../store/row.ts'
+import { countRows, deleteRows, findRow } from '../../store/row.ts'
 import type { RuleRow, RuleSettings } from './rule.ts'
 
 const RULE = [
@@ -99,7 +99,7 @@ export async function deleteRule(db: Db, workspaceId: string, id: string): Promi
   const rule = await findRuleById(db, workspaceId, id)
   if (!rule) return false
   await releaseHeld(db, id)
-  await db.deleteFrom('alertRule').where('id', '=', id).execute()
+  await deleteRows(db, 'alertRule', { id })
   return true
 }
 

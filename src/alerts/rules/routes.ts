@@ -19,7 +19,6 @@ import { PreviewRequest, PreviewResult, type PreviewBody } from './preview/shape
 import { findLabels, listLabels } from './labelled-objects.sql.ts'
 import { listRules } from './alert-rules.sql.ts'
 
-const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
 
 /** Labels that the list of labels in use has at most, the most used first. */
@@ -43,7 +42,6 @@ function listRoutes(app: App, deps: RuleDeps): void {
         summary: 'List alert rules',
         description:
           'In the order in which they are tried: the first rule that matches decides where an alert goes. Without a match, the settings of the channels decide.',
-        tags,
         response: responses(Success(Type.Array(Rule))),
       },
     },
@@ -60,7 +58,6 @@ function listRoutes(app: App, deps: RuleDeps): void {
       schema: {
         summary: 'List the labels of the objects of a workspace',
         description: 'With the number of objects, the most used first.',
-        tags,
         response: responses(Success(Type.Array(LabelInUse))),
       },
     },
@@ -80,7 +77,6 @@ function changeRoutes(app: App, deps: RuleDeps): void {
         summary: 'Create an alert rule',
         description:
           'It is tried after all others. For the alerts that match, it replaces the kinds and the least severity of its channels; their quiet hours stay.',
-        tags,
         body: NewRule,
         response: responses(Success(Rule), 201),
       },
@@ -97,7 +93,6 @@ function changeRoutes(app: App, deps: RuleDeps): void {
     {
       schema: {
         summary: 'Order the alert rules',
-        tags,
         body: RuleOrder,
         response: responses(Success(Type.Array(Rule))),
       },
@@ -115,7 +110,6 @@ function changeRoutes(app: App, deps: RuleDeps): void {
       schema: {
         summary: 'Update an alert rule',
         description: 'Settings that are not given keep their values.',
-        tags,
         params,
         body: RuleChanges,
         response: responses(Success(Rule)),
@@ -134,7 +128,6 @@ function changeRoutes(app: App, deps: RuleDeps): void {
       schema: {
         summary: 'Delete an alert rule',
         description: 'Alerts that wait for its quiet hours are sent.',
-        tags,
         params,
         response: responses(Done),
       },
@@ -155,7 +148,6 @@ function previewRoute(app: App, deps: RuleDeps): void {
         summary: 'Show where an alert would go',
         description:
           'Names the rule that decides, the channels that get the alert, and its escalation. Sends and stores nothing.',
-        tags,
         body: PreviewRequest,
         response: responses(Success(PreviewResult)),
       },

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { updateRows } from '../../store/row.ts'
 import type { Severity } from '../severity.ts'
 import { covers } from './mutes.sql.ts'
 
@@ -40,7 +41,7 @@ export async function lockIncident(
 }
 
 export async function markSilenced(db: Db, alertId: string, silenced: Silence): Promise<void> {
-  await db.updateTable('alert').set({ silenced }).where('id', '=', alertId).execute()
+  await updateRows(db, 'alert', { id: alertId }, { silenced })
 }
 
 /** Who acts: an account, or the holder of a link that a channel got. */

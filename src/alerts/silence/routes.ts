@@ -19,7 +19,6 @@ import { deleteMute, listMutes } from './mutes.sql.ts'
 import { Mute, NewMute, NewSnooze } from './shapes.ts'
 import { presentMute } from './silence-view.ts'
 
-const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
 
 type Deps = Pick<SendDeps, 'db'>
@@ -50,7 +49,6 @@ function acknowledgeRoutes(app: App, { db }: Deps): void {
         summary: 'Acknowledge an incident',
         description:
           'Updates about it are no longer sent, its end is. It loses the acknowledgement when it becomes critical. PagerDuty and Jira Service Management get an acknowledge event; Discord, Matrix and Telegram show it in their message.',
-        tags,
         params,
         response: responses(Done),
       },
@@ -65,7 +63,6 @@ function acknowledgeRoutes(app: App, { db }: Deps): void {
     {
       schema: {
         summary: 'Take back the acknowledgement of an incident',
-        tags,
         params,
         response: responses(Done),
       },
@@ -86,7 +83,6 @@ function snoozeRoutes(app: App, { db }: Deps): void {
         summary: 'Snooze an incident',
         description:
           'Nothing about it is sent until then. If it is still open at the end, one message says so and lists what was held back.',
-        tags,
         params,
         body: NewSnooze,
         response: responses(Done),
@@ -104,7 +100,6 @@ function snoozeRoutes(app: App, { db }: Deps): void {
       schema: {
         summary: 'End the snooze of an incident',
         description: 'What was held back is sent as one message.',
-        tags,
         params,
         response: responses(Done),
       },
@@ -124,7 +119,6 @@ function muteRoutes(app: App, { db }: Deps): void {
       schema: {
         summary: 'List mutes',
         description: 'Those in force, newest first. A workspace can have up to 200.',
-        tags,
         response: responses(Success(Type.Array(Mute))),
       },
     },
@@ -140,7 +134,6 @@ function muteRoutes(app: App, { db }: Deps): void {
         summary: 'Mute alerts',
         description:
           'Alerts about the object, of the kind, or of the kind about the object, are recorded and not sent. A mute of the same object and kind is replaced.',
-        tags,
         body: NewMute,
         response: responses(Success(Mute), 201),
       },
@@ -157,7 +150,7 @@ function muteRoutes(app: App, { db }: Deps): void {
   )
   app.delete(
     `${url}/:id`,
-    { schema: { summary: 'Delete a mute', tags, params, response: responses(Done) } },
+    { schema: { summary: 'Delete a mute', params, response: responses(Done) } },
     async (request) => {
       const { workspaceId } = callerOf(request)
       if (!(await deleteMute(db, workspaceId, request.params.id)))

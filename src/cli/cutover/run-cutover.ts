@@ -7,19 +7,18 @@ import { SECOND_MS } from '../../time.ts'
 import { UsageError } from '../command.ts'
 import { apiTokenFrom, serverFrom, serviceUrl } from '../service-access.ts'
 import { paint, sanitizeForTerminal, table } from '../terminal-text.ts'
+import { isUuid } from '../../store/uuid.ts'
 
 type Cutover = Static<typeof CutoverShape>
 type ServiceFlags = { server?: string | undefined; 'api-token-file'?: string | undefined }
 
 const REQUEST_TIMEOUT_MS = 30 * SECOND_MS
 const WAIT_MS = 5 * SECOND_MS
-const BATCH_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** Asks the service about the cut-over of a batch. */
 type Ask = (path?: string, body?: object) => Promise<Cutover | null>
 
 async function askAbout(batch: string, flags: ServiceFlags): Promise<Ask> {
-  if (!BATCH_ID.test(batch))
+  if (!isUuid(batch))
     throw new UsageError(`${sanitizeForTerminal(batch)} is not the id of a batch.`)
   const server = serverFrom(flags.server)
   const token = await apiTokenFrom(flags['api-token-file'])

@@ -204,19 +204,12 @@ function reach({ resolver }: CheckDeps, host: string, signal: AbortSignal): Prom
   return checkTarget(parseHost(host), { resolver, allowPrivate: true }, signal)
 }
 
-/** Reads the first line of a server, after a request where the protocol needs one. */
-async function firstLine(
-  deps: CheckDeps,
-  host: string,
-  port: number,
-  question?: string,
-): Promise<string> {
+/** Reads the first line of a server. */
+async function firstLine(deps: CheckDeps, host: string, port: number): Promise<string> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const socket = await openSocket(await reach(deps, host, signal), port, signal)
   try {
-    const conversation = startConversation(socket, signal)
-    if (question) conversation.send(question)
-    return await conversation.line()
+    return await startConversation(socket, signal).line()
   } finally {
     socket.destroy()
   }

@@ -36,11 +36,11 @@ function isSame(name: string, path: string): boolean {
 }
 
 /** The options of the engine. */
-export function migrateOptionsOf(args: Arguments, now = Date.now()): MigrateOptions {
+export function migrateOptionsOf(args: Arguments): MigrateOptions {
   const substitutions = args
     .valuesOf('regextrans2')
     .map((text) => perlSubstitution(text, 'regextrans2'))
-  const before = (name: string) => now - (args.numberOf(name) ?? 0) * DAY_SECONDS * 1_000
+  const before = (name: string) => Date.now() - (args.numberOf(name) ?? 0) * DAY_SECONDS * 1_000
   const sizes = ['maxsize', 'appendlimit'].flatMap((name) => args.numberOf(name) ?? [])
   const limitOf = (name: string) => args.numberOf(name) || Infinity
   const isGiven = (name: string) => args.numberOf(name) !== undefined

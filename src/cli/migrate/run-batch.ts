@@ -1,6 +1,7 @@
 import { readFileSync, statSync, existsSync } from 'node:fs'
 import { readConfig } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
+import { forEachConcurrently } from '../../for-each-concurrently.ts'
 import { resolveAccount } from '../../migration/mailbox-accounts.ts'
 import { BATCH_LIMITS } from '../../migration/batches/limits.ts'
 import { decodeText } from '../../migration/batches/parse/decode-text.ts'
@@ -106,16 +107,13 @@ async function runPass(
   const { flags, stop } = run
   const began = performance.now()
   const results: Result[] = []
-  const waiting = [...mailboxes]
-  async function work(): Promise<void> {
-    for (let next = waiting.shift(); next && !stop.aborted; next = waiting.shift()) {
-      const result = await copyOne(next, run)
-      if (stop.aborted) return
-      results.push(result)
-      print(result, { done: results.length, total: mailboxes.length, json })
-    }
-  }
-  await Promise.all(Array.from({ length: flags.parallel }, work))
+  await forEachConcurrently(mailboxes, flags.parallel, async (mailbox) => {
+    if (stop.aborted) return
+    const result = await copyOne(mailbox, run)
+    if (stop.aborted) return
+    results.push(result)
+    print(result, { done: results.length, total: mailboxes.length, json })
+  })
   if (stop.aborted) throw stop.reason
   const copied = results.filter(({ status }) => status === 'completed').length
   const seconds = (performance.now() - began) / 1_000

@@ -2,6 +2,7 @@ import { createFederation, type Federation } from '../../exchange/federation/fed
 import { addPeer, approvePeer, endPeer, readPeers } from '../../exchange/federation/peers/peers.ts'
 import { createResolver } from '../../net/dns.ts'
 import { openSecretKey } from '../../store/secret-key.ts'
+import { isUuid } from '../../store/uuid.ts'
 import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database-access.ts'
@@ -12,15 +13,12 @@ type Result = { data: unknown; text: string }
 type Verb = {
   /** The title of the audit entry; null for a command that only reads. */
   audit: string | null
-  /** The names of the arguments in the audit entry. */
-  takes: string[]
   run: (federation: Federation, args: string[]) => Promise<Result>
 }
 
 const VERBS = {
   list: {
     audit: null,
-    takes: [],
     async run(federation) {
       const data = await readPeers(federation)
       const rows = data.peers.map(({ id, status, name, lastContactAt, received, sent }) => [
@@ -38,7 +36,6 @@ const VERBS = {
   },
   add: {
     audit: 'Add an installation as a peer',
-    takes: ['URL'],
     async run(federation, [url = '']) {
       const data = await addPeer(federation, url)
       const text = `Added ${data.name} as ${data.id}. Compare its fingerprint, then approve it:\n${groups(data.fingerprint)}`
@@ -47,7 +44,6 @@ const VERBS = {
   },
   approve: {
     audit: 'Approve a peer by its fingerprint',
-    takes: ['ID', 'FINGERPRINT'],
     async run(federation, [id = '', ...fingerprint]) {
       const data = await approvePeer(federation, id, fingerprint.join(''))
       return { data, text: `Approved ${data.name}. Its state is ${data.status}.` }
@@ -55,7 +51,6 @@ const VERBS = {
   },
   end: {
     audit: 'End a peering and delete the evidence of the peer',
-    takes: ['ID'],
     async run(federation, [id = '']) {
       await endPeer(federation, id)
       return { data: { id }, text: 'Ended. The running service deletes the evidence of the peer.' }
@@ -63,17 +58,15 @@ const VERBS = {
   },
 } satisfies Record<string, Verb>
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** Runs a subcommand of `portreeve peer` with its arguments. */
+/** Runs a subcommand of `portreeve peer` with its arguments, by their names. */
 export async function runVerb(
   name: keyof typeof VERBS,
-  operands: string[],
+  given: Record<string, string>,
   json: boolean,
 ): Promise<number> {
-  const verb: Verb = VERBS[name]
-  if (verb.takes[0] === 'ID' && !UUID.test(operands[0] ?? ''))
-    throw new UsageError(`“${operands[0]}” is not the ID of a peer.`, 'portreeve peer list')
+  const { audit, run }: Verb = VERBS[name]
+  if (given['id'] !== undefined && !isUuid(given['id']))
+    throw new UsageError(`“${given['id']}” is not the ID of a peer.`, 'portreeve peer list')
   const { data, text } = await withDatabase(async (db, config) => {
     const resolver = createResolver({ servers: config.DNS_SERVERS })
     try {
@@ -88,12 +81,9 @@ export async function runVerb(
         allowPrivate: config.ALLOW_PRIVATE_TARGETS,
         clock: Date.now,
       })
-      const result = await verb.run(federation, operands)
-      const details = Object.fromEntries(
-        operands.map((value, n) => [(verb.takes[n] ?? '').toLowerCase(), value]),
-      )
-      if (verb.audit)
-        await recordCommand(db, { what: verb.audit, route: `portreeve peer ${name}`, details })
+      const result = await run(federation, Object.values(given))
+      const route = `portreeve peer ${name}`
+      if (audit) await recordCommand(db, { what: audit, route, details: given })
       return result
     } finally {
       resolver.close()

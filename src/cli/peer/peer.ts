@@ -1,4 +1,4 @@
-import { defineCommand, defineGroup, type CliCommand, type Operand } from '../command.ts'
+import { defineVerbs, type VerbSpec } from '../verbs.ts'
 
 const EXAMPLE_ID = '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11'
 const EXAMPLE_FINGERPRINT = '6a9bd7ed924bd169752727b85ede4c2e669026c6794e1c49d66b9ba94abbcb73'
@@ -7,16 +7,7 @@ const ID = { name: 'ID', summary: 'ID of the peer, from peer list' } as const
 const load = () => import('./manage-peers.ts')
 
 type Verb = Parameters<Awaited<ReturnType<typeof load>>['runVerb']>[0]
-type Spec = {
-  name: Verb
-  summary: string
-  description?: string[]
-  operands?: Operand[]
-  /** What the example shows, and the arguments of the command. */
-  example: [does: string, words: string]
-}
-
-const SPECS: Spec[] = [
+const SPECS: VerbSpec<Verb>[] = [
   {
     name: 'list',
     summary: 'List peers with their states, and the fingerprint of this installation',
@@ -45,25 +36,18 @@ const SPECS: Spec[] = [
   },
 ]
 
-const subcommands: CliCommand[] = SPECS.map(({ example: [does, words], ...spec }) =>
-  defineCommand({
-    ...spec,
-    examples: [{ does, command: `portreeve peer ${spec.name} ${words}`.trim() }],
-    async run({ operands, json }) {
-      return (await load()).runVerb(spec.name, operands, json)
-    },
-  }),
+export const peerCommand = defineVerbs(
+  {
+    name: 'peer',
+    summary: 'Exchange evidence of attacks with other installations',
+    examples: [
+      { does: 'All peers', command: 'portreeve peer list' },
+      {
+        does: 'Add an installation',
+        command: 'portreeve peer add https://reports.example.net',
+      },
+    ],
+  },
+  SPECS,
+  async (verb, operands, json) => (await load()).runVerb(verb, operands, json),
 )
-
-export const peerCommand = defineGroup({
-  name: 'peer',
-  summary: 'Exchange evidence of attacks with other installations',
-  examples: [
-    { does: 'All peers', command: 'portreeve peer list' },
-    {
-      does: 'Add an installation',
-      command: 'portreeve peer add https://reports.example.net',
-    },
-  ],
-  subcommands,
-})

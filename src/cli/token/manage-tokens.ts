@@ -6,6 +6,7 @@ import { issueToken, revokeToken } from '../../accounts/tokens/api-tokens.ts'
 import { Fault } from '../../errors.ts'
 import type { Scope } from '../../http/access.ts'
 import type { DB } from '../../store/tables.ts'
+import { isUuid } from '../../store/uuid.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database-access.ts'
 import { printResult } from '../print-result.ts'
@@ -55,7 +56,7 @@ export async function listOwnTokens(owner: OwnerFlags, json: boolean): Promise<n
 }
 
 export async function revokeOne(id: string, json: boolean): Promise<number> {
-  if (!UUID.test(id)) throw new Fault('not_found', 'Token not found.')
+  if (!isUuid(id)) throw new Fault('not_found', 'Token not found.')
   const { label, lastFour } = await withDatabase(async (db) => {
     const { workspaceId, ...token } = await revokeToken(db, id)
     const details = { id, label: token.label, lastFour: token.lastFour }
@@ -65,12 +66,10 @@ export async function revokeOne(id: string, json: boolean): Promise<number> {
   return printResult({ id, label, lastFour }, json, `Revoked token ${id} (…${lastFour})`)
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** Membership is checked where the token is created. */
 async function requireOwner(db: Kysely<DB>, { email, workspace }: OwnerFlags) {
   if (workspace === undefined) return requireFirstWorkspace(db, email)
-  if (!UUID.test(workspace))
+  if (!isUuid(workspace))
     throw new UsageError('--workspace needs the ID of a workspace.', 'portreeve workspace list')
   const { id: accountId } = await requireAccount(db, email)
   return { accountId, workspaceId: workspace.toLowerCase() }

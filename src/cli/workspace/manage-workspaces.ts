@@ -16,6 +16,7 @@ import { PLANS, type Config } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import { ROLES, type Role } from '../../http/access.ts'
 import type { DB } from '../../store/tables.ts'
+import { isUuid } from '../../store/uuid.ts'
 import { recordCommand } from '../audit.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../database-access.ts'
@@ -26,15 +27,12 @@ type Result = { data: unknown; text: string }
 type Verb = {
   /** The title of the audit entry; null for a command that only reads. */
   audit: string | null
-  /** The names of the arguments in the audit entry. */
-  takes: string[]
   run: (db: Kysely<DB>, args: string[], config: Config) => Promise<Result>
 }
 
 const VERBS = {
   list: {
     audit: null,
-    takes: [],
     async run(db) {
       const data = await listInstalledWorkspaces(db)
       const rows = data.map(({ id, plan, members, owner, deleteAfter, name }) => [
@@ -50,7 +48,6 @@ const VERBS = {
   },
   create: {
     audit: 'Create a workspace',
-    takes: ['NAME', 'OWNER_EMAIL', 'PLAN'],
     async run(db, [name = '', email = '', plan]) {
       const account = await requireAccount(db, email)
       const chosen = plan === undefined ? account.plan : parseOne('plan', PLANS, plan)
@@ -60,7 +57,6 @@ const VERBS = {
   },
   rename: {
     audit: 'Rename a workspace',
-    takes: ['ID', 'NAME'],
     async run(db, [id = '', name = '']) {
       await renameWorkspace(db, id, name, null)
       return { data: await requireInstalled(db, id), text: `Renamed workspace ${id}.` }
@@ -68,7 +64,6 @@ const VERBS = {
   },
   members: {
     audit: null,
-    takes: ['ID'],
     async run(db, [id = '']) {
       await requireInstalled(db, id)
       const data = await listMembers(db, id)
@@ -83,7 +78,6 @@ const VERBS = {
   },
   'add-member': {
     audit: 'Add a member to a workspace',
-    takes: ['ID', 'EMAIL', 'ROLE'],
     async run(db, [workspaceId = '', email = '', role = 'member']) {
       const { id: accountId } = await requireAccount(db, email)
       const place = { workspaceId, accountId, role: parseRole(role) }
@@ -93,7 +87,6 @@ const VERBS = {
   },
   'remove-member': {
     audit: 'Remove a member from a workspace',
-    takes: ['ID', 'EMAIL'],
     async run(db, [workspaceId = '', email = '']) {
       const { id: accountId } = await requireAccount(db, email)
       const { member } = await removeMember(db, { workspaceId, accountId }, null)
@@ -102,7 +95,6 @@ const VERBS = {
   },
   'set-role': {
     audit: 'Change the role of a member',
-    takes: ['ID', 'EMAIL', 'ROLE'],
     async run(db, [workspaceId = '', email = '', role = '']) {
       const { id: accountId } = await requireAccount(db, email)
       const place = { workspaceId, accountId }
@@ -112,7 +104,6 @@ const VERBS = {
   },
   'set-plan': {
     audit: 'Change the plan of a workspace',
-    takes: ['ID', 'PLAN'],
     async run(db, [id = '', plan = '']) {
       const data = await setWorkspacePlan(db, id, parseOne('plan', PLANS, plan))
       return { data, text: `Workspace ${id} now has plan ${plan}.` }
@@ -120,7 +111,6 @@ const VERBS = {
   },
   invite: {
     audit: 'Invite to a workspace',
-    takes: ['ID', 'ROLE', 'EMAIL'],
     async run(db, [workspaceId = '', role = 'member', email], { BASE_URL: baseUrl }) {
       const { owner } = await requireInstalled(db, workspaceId)
       if (!owner) throw new Fault('conflict', 'This workspace has no owner who could invite.')
@@ -132,7 +122,6 @@ const VERBS = {
   },
   delete: {
     audit: 'Delete a workspace',
-    takes: ['ID', 'NAME'],
     async run(db, [id = '', name = '']) {
       const deleteAfter = await deleteWorkspace(db, id, name, null)
       const text = `Deleted workspace ${id}. Its data is deleted after ${deleteAfter.toISOString()}.`
@@ -141,7 +130,6 @@ const VERBS = {
   },
   restore: {
     audit: 'Restore a deleted workspace',
-    takes: ['ID'],
     async run(db, [id = '']) {
       await restoreWorkspace(db, id, null)
       return { data: await requireInstalled(db, id), text: `Restored workspace ${id}.` }
@@ -149,39 +137,26 @@ const VERBS = {
   },
 } satisfies Record<string, Verb>
 
-/** Runs a subcommand of `portreeve workspace` with its arguments. */
+/** Runs a subcommand of `portreeve workspace` with its arguments, by their names. */
 export async function runVerb(
   name: keyof typeof VERBS,
-  operands: string[],
+  given: Record<string, string>,
   json: boolean,
 ): Promise<number> {
-  const verb: Verb = VERBS[name]
-  if (verb.takes[0] === 'ID') requireId(operands[0] ?? '')
+  const { audit, run }: Verb = VERBS[name]
+  if (given['id'] !== undefined) requireId(given['id'])
   const { data, text } = await withDatabase(async (db, config) => {
-    const result = await verb.run(db, operands, config)
-    if (verb.audit) await recordAudit(db, name, verb, operands)
+    const result = await run(db, Object.values(given), config)
+    const route = `portreeve workspace ${name}`
+    if (audit) await recordCommand(db, { what: audit, route, details: given })
     return result
   })
   return printResult(data, json, text)
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 function requireId(id: string): void {
-  if (!UUID.test(id))
+  if (!isUuid(id))
     throw new UsageError(`“${id}” is not the ID of a workspace.`, 'portreeve workspace list')
-}
-
-async function recordAudit(
-  db: Kysely<DB>,
-  name: string,
-  { audit, takes }: Verb,
-  given: string[],
-): Promise<void> {
-  const details = Object.fromEntries(
-    given.map((value, n) => [(takes[n] ?? '').toLowerCase(), value]),
-  )
-  await recordCommand(db, { what: audit ?? '', route: `portreeve workspace ${name}`, details })
 }
 
 const parseRole = (text: string): Role => parseOne('role', ROLES, text)

@@ -1,6 +1,6 @@
 import { PLANS } from '../../config.ts'
 import { ROLES } from '../../http/access.ts'
-import { defineCommand, defineGroup, type CliCommand, type Operand } from '../command.ts'
+import { defineVerbs, type VerbSpec } from '../verbs.ts'
 
 const EXAMPLE_ID = '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11'
 const ID = { name: 'ID', summary: 'ID of the workspace, from workspace list' } as const
@@ -12,16 +12,7 @@ const PLAN = { name: 'PLAN', summary: PLANS.join(', '), choices: PLANS } as cons
 const load = () => import('./manage-workspaces.ts')
 
 type Verb = Parameters<Awaited<ReturnType<typeof load>>['runVerb']>[0]
-type Spec = {
-  name: Verb
-  summary: string
-  description?: string[]
-  operands?: Operand[]
-  /** What the example shows, and the arguments of the command. */
-  example: [does: string, words: string]
-}
-
-const SPECS: Spec[] = [
+const SPECS: VerbSpec<Verb>[] = [
   {
     name: 'list',
     summary: 'List all workspaces with plan, members and owner, oldest first',
@@ -100,25 +91,18 @@ const SPECS: Spec[] = [
   },
 ]
 
-const subcommands: CliCommand[] = SPECS.map(({ example: [does, words], ...spec }) =>
-  defineCommand({
-    ...spec,
-    examples: [{ does, command: `portreeve workspace ${spec.name} ${words}`.trim() }],
-    async run({ operands, json }) {
-      return (await load()).runVerb(spec.name, operands, json)
-    },
-  }),
+export const workspaceCommand = defineVerbs(
+  {
+    name: 'workspace',
+    summary: 'Create and list workspaces, manage their members and plans',
+    examples: [
+      { does: 'All workspaces', command: 'portreeve workspace list' },
+      {
+        does: 'A workspace for a customer',
+        command: 'portreeve workspace create Hosting alice@example.com pro',
+      },
+    ],
+  },
+  SPECS,
+  async (verb, operands, json) => (await load()).runVerb(verb, operands, json),
 )
-
-export const workspaceCommand = defineGroup({
-  name: 'workspace',
-  summary: 'Create and list workspaces, manage their members and plans',
-  examples: [
-    { does: 'All workspaces', command: 'portreeve workspace list' },
-    {
-      does: 'A workspace for a customer',
-      command: 'portreeve workspace create Hosting alice@example.com pro',
-    },
-  ],
-  subcommands,
-})

@@ -3,6 +3,7 @@ import type { Category } from '../../protocols/dnsbl/blocklist-catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
+import { findRow } from '../../store/row.ts'
 import { SECOND_MS } from '../../time.ts'
 import { loadProcess, type ProcessRow } from '../delistings.sql.ts'
 import type { StepState } from './state-machine.ts'
@@ -89,11 +90,7 @@ export async function listSteps(db: Db, processIds: string[]): Promise<StepRow[]
 }
 
 export async function findStep(db: Db, id: string): Promise<StepWithProcess | undefined> {
-  const step = await db
-    .selectFrom('delistingStep')
-    .select(STEP)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const step = await findRow(db, 'delistingStep', STEP, { id })
   if (!step) return undefined
   return { process: await loadProcess(db, step.processId), step: step as unknown as StepRow }
 }

@@ -1,5 +1,5 @@
-import { defineSweep, type InWorkspace, type Job } from '../../jobs/job.ts'
-import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
+import { eachInWorkspace } from '../../jobs/each-in-workspace.ts'
+import { defineSweep, type Job } from '../../jobs/job.ts'
 import { CANARY_BATCH, PARALLEL_CANARIES } from '../limits.ts'
 import { claimCanaries, claimResults } from './canary.sql.ts'
 import { checkResult } from './check-result.ts'
@@ -11,9 +11,11 @@ export function sendCanariesJob(deps: CanaryDeps): Job {
   return defineSweep({
     name: 'deliverability.send-canaries',
     schedule: '* * * * *',
-    async run(_data, { signal, inWorkspace }) {
+    async run(_data, context) {
       const due = await claimCanaries(deps.db, CANARY_BATCH)
-      await eachOf(due, inWorkspace, signal, (row, own) => runCanary(deps, row, own))
+      await eachInWorkspace(due, PARALLEL_CANARIES, context, (row, own) =>
+        runCanary(deps, row, own),
+      )
     },
   })
 }
@@ -23,31 +25,11 @@ export function checkCanariesJob(deps: CanaryDeps): Job {
   return defineSweep({
     name: 'deliverability.check-canaries',
     schedule: '* * * * *',
-    async run(_data, { signal, inWorkspace }) {
+    async run(_data, context) {
       const due = await claimResults(deps.db, CANARY_BATCH)
-      await eachOf(due, inWorkspace, signal, (row, own) => checkResult(deps, row, own))
+      await eachInWorkspace(due, PARALLEL_CANARIES, context, (row, own) =>
+        checkResult(deps, row, own),
+      )
     },
   })
-}
-
-/** Works on rows a few at a time. What is interrupted is repeated when its lease is over. */
-async function eachOf<Row extends { workspaceId: string }>(
-  rows: readonly Row[],
-  inWorkspace: InWorkspace,
-  signal: AbortSignal,
-  work: (row: Row, signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const waiting = rows.values()
-  await Promise.all(
-    Array.from({ length: PARALLEL_CANARIES }, async () => {
-      for (const row of waiting) {
-        if (signal.aborted) return
-        try {
-          await inWorkspace(row.workspaceId, (own) => work(row, own))
-        } catch (error) {
-          if (!(error instanceof WorkspaceDeleted) && !signal.aborted) throw error
-        }
-      }
-    }),
-  )
 }

@@ -1,10 +1,19 @@
-import { sql } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
-import type { Row } from '../../store/row.ts'
+import {
+  deleteRows,
+  findRow,
+  insertRow,
+  lockAndCountRows,
+  type Row,
+  updateRows,
+} from '../../store/row.ts'
+import type { DB } from '../../store/tables.ts'
 import { BASELINE_DAYS, CANARY_LEASE_SECONDS } from '../limits.ts'
 import type { Baseline, PlacementResult, PlacementState } from './evaluate-placement.ts'
 import type { Outcome } from './placement-outcome.ts'
+import type { CanaryDay } from './shapes.ts'
 
 const CANARY = [
   'id',
@@ -90,37 +99,11 @@ export async function claimResults(db: Db, limit: number): Promise<ResultRow[]> 
 
 /** Counts the canaries of a workspace, and locks it until the transaction ends. */
 export async function lockAndCountCanaries(db: Db, workspaceId: string): Promise<number> {
-  await db
-    .selectFrom('workspace')
-    .select('id')
-    .where('id', '=', workspaceId)
-    .forNoKeyUpdate()
-    .execute()
-  const { count } = await db
-    .selectFrom('canary')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('workspaceId', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  return count
+  return lockAndCountRows(db, 'canary', workspaceId)
 }
 
-type NewCanary = Pick<
-  CanaryRow,
-  | 'id'
-  | 'workspaceId'
-  | 'sender'
-  | 'domain'
-  | 'host'
-  | 'port'
-  | 'secure'
-  | 'tlsVerify'
-  | 'username'
-  | 'sealed'
-  | 'everyHours'
->
-
-export async function insertCanary(db: Db, canary: NewCanary): Promise<CanaryRow> {
-  return db.insertInto('canary').values(canary).returning(CANARY).executeTakeFirstOrThrow()
+export async function insertCanary(db: Db, canary: Insertable<DB['canary']>): Promise<CanaryRow> {
+  return insertRow(db, 'canary', canary, CANARY)
 }
 
 /** Oldest first; of a domain, or all. */
@@ -138,12 +121,7 @@ export async function findCanary(
   workspaceId: string,
   id: string,
 ): Promise<CanaryRow | undefined> {
-  return db
-    .selectFrom('canary')
-    .select(CANARY)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findRow(db, 'canary', CANARY, { workspaceId, id })
 }
 
 /** Turns a canary on or off, or changes its interval. One that is on is due at once. */
@@ -176,32 +154,14 @@ export async function finishRun(
 }
 
 export async function deleteCanary(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('canary')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'canary', { workspaceId, id })
 }
 
-type NewSeed = Pick<
-  SeedRow,
-  | 'id'
-  | 'canaryId'
-  | 'workspaceId'
-  | 'email'
-  | 'provider'
-  | 'host'
-  | 'port'
-  | 'secure'
-  | 'tlsVerify'
-  | 'username'
-  | 'sealed'
-  | 'credentialId'
->
-
 /** @returns undefined when the canary has this mailbox already */
-export async function insertSeed(db: Db, seed: NewSeed): Promise<SeedRow | undefined> {
+export async function insertSeed(
+  db: Db,
+  seed: Insertable<DB['canarySeed']>,
+): Promise<SeedRow | undefined> {
   return db
     .insertInto('canarySeed')
     .values(seed)
@@ -222,16 +182,11 @@ export async function listSeeds(db: Db, canaryIds: readonly string[]): Promise<S
 }
 
 export async function findSeed(db: Db, id: string): Promise<SeedRow | undefined> {
-  return db.selectFrom('canarySeed').select(SEED).where('id', '=', id).executeTakeFirst()
+  return findRow(db, 'canarySeed', SEED, { id })
 }
 
 export async function deleteSeed(db: Db, canaryId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('canarySeed')
-    .where('canaryId', '=', canaryId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'canarySeed', { canaryId, id })
 }
 
 /** Those of the credentials whose permission has ended, or was rejected. */
@@ -316,7 +271,7 @@ export async function markSubmitted(db: Db, id: string, afterSeconds: number): P
 
 /** Looks for a mail again at a time. */
 export async function postponeResult(db: Db, id: string, dueAt: Date): Promise<void> {
-  await db.updateTable('canaryResult').set({ dueAt }).where('id', '=', id).execute()
+  await updateRows(db, 'canaryResult', { id }, { dueAt })
 }
 
 export type Finished = {
@@ -333,13 +288,12 @@ export async function finishResult(
   id: string,
   { isBaseline, ...finished }: Finished & { isBaseline: boolean },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('canaryResult')
-    .set({ ...finished, isBaseline, dueAt: null })
-    .where('id', '=', id)
-    .where('outcome', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(
+    db,
+    'canaryResult',
+    { id, outcome: null },
+    { ...finished, isBaseline, dueAt: null },
+  )
 }
 
 /** The last finished results of a seed, the newest last. */
@@ -394,17 +348,9 @@ export async function listLatestResults(
   return rows
 }
 
-export type DayCount = {
-  day: string
-  provider: string
-  outcome: Outcome
-  count: number
-  voids: number
-}
-
 /** Outcomes per provider and day (UTC), in order; days without a mail are missing. */
-export async function countByDay(db: Db, canaryId: string, days: number): Promise<DayCount[]> {
-  const { rows } = await sql<DayCount>`
+export async function countByDay(db: Db, canaryId: string, days: number): Promise<CanaryDay[]> {
+  const { rows } = await sql<CanaryDay>`
     select (r.sent_at at time zone 'utc')::date as day, s.provider, r.outcome,
       count(*)::int as count, count(r.void_reason)::int as voids
     from canary_result r join canary_seed s on s.id = r.seed_id

@@ -29,9 +29,9 @@ export async function checkResult(
   deps: CanaryDeps,
   result: ResultRow,
   signal: AbortSignal,
-  now = new Date(),
 ): Promise<void> {
   const { db } = deps
+  const now = new Date()
   const canary = await findCanary(db, result.workspaceId, result.canaryId)
   const seed = await findSeed(db, result.seedId)
   if (!canary || !seed) return

@@ -39,7 +39,6 @@ import {
 import type { CanaryDeps } from './sign-ins.ts'
 
 const PATH = '/api/v1/canaries'
-const tags = ['Canaries']
 const params = Type.Object({ id: Uuid })
 
 /** Registers `/api/v1/canaries`. */
@@ -56,7 +55,6 @@ function readRoutes(app: App, deps: CanaryDeps): void {
     {
       schema: {
         summary: 'List canaries, oldest first',
-        tags,
         querystring: CanaryQuery,
         response: responses(Success(Type.Array(Canary))),
       },
@@ -73,7 +71,6 @@ function readRoutes(app: App, deps: CanaryDeps): void {
     {
       schema: {
         summary: 'Count the outcomes of a canary by provider and day',
-        tags,
         params,
         querystring: CanaryDaysQuery,
         response: responses(Success(Type.Array(CanaryDay))),
@@ -89,7 +86,6 @@ function readRoutes(app: App, deps: CanaryDeps): void {
     {
       schema: {
         summary: 'List the mails of a canary, newest first',
-        tags,
         params,
         querystring: CanaryResultQuery,
         response: responses(CanaryResultList),
@@ -113,7 +109,6 @@ function changeRoutes(app: App, deps: CanaryDeps): void {
         summary: 'Create a canary',
         description:
           'Sends mails through your own server to mailboxes of yours, and looks where they arrive. The sign-in at the server is checked first.',
-        tags,
         body: NewCanary,
         response: responses(Success(Canary), 201),
       },
@@ -132,7 +127,6 @@ function changeRoutes(app: App, deps: CanaryDeps): void {
       schema: {
         summary: 'Change a canary',
         description: 'One that is turned on sends mails at once.',
-        tags,
         params,
         body: CanaryChanges,
         response: responses(Success(Canary)),
@@ -149,7 +143,6 @@ function changeRoutes(app: App, deps: CanaryDeps): void {
       config: { limit: 'mail tests' },
       schema: {
         summary: 'Send the mails of a canary now',
-        tags,
         params,
         response: responses(Success(Canary)),
       },
@@ -163,7 +156,7 @@ function changeRoutes(app: App, deps: CanaryDeps): void {
   )
   app.delete(
     `${PATH}/:id`,
-    { schema: { summary: 'Delete a canary', tags, params, response: responses(Done) } },
+    { schema: { summary: 'Delete a canary', params, response: responses(Done) } },
     async (request) => {
       const { workspaceId } = callerOf(request)
       await removeCanary(deps, workspaceId, request.params.id)
@@ -195,7 +188,6 @@ function seedRoutes(app: App, deps: CanaryDeps): void {
       schema: {
         summary: 'Add a seed to a canary',
         description: 'A mailbox of yours that gets the mails. The sign-in is checked first.',
-        tags,
         params,
         body: NewSeed,
         response: responses(Success(CanarySeed), 201),
@@ -213,7 +205,6 @@ function seedRoutes(app: App, deps: CanaryDeps): void {
     {
       schema: {
         summary: 'Delete a seed of a canary',
-        tags,
         params: Type.Object({ id: Uuid, seedId: Uuid }),
         response: responses(Done),
       },

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { KEEP_DAYS } from '../../mail-credentials/limits.ts'
 import {
   extendCredentials,
@@ -176,7 +176,7 @@ function hostOf(text: string): string {
 /** An address without a display name or quotes, its domain in lower case. */
 function requireEmail(text: string, path: string): { address: string; domain: string } {
   const match = /^([\w!#$%&'*+/=?^`{|}~.-]{1,64})@([^@\s]+)$/.exec(text.trim())
-  if (!match) throw invalid(path, 'must be an email address')
+  if (!match) throw invalidField(path, 'must be an email address')
   const domain = requireDomain(match[2] as string)
   return { address: `${match[1]}@${domain}`, domain }
 }
@@ -184,9 +184,5 @@ function requireEmail(text: string, path: string): { address: string; domain: st
 /** A line break would let the user inject a command. */
 function refuseControls(fields: Record<string, string>): void {
   for (const [name, value] of Object.entries(fields))
-    if (breaksCommand(value)) throw invalid(name, 'must not contain line breaks or NUL')
-}
-
-function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+    if (breaksCommand(value)) throw invalidField(name, 'must not contain line breaks or NUL')
 }

@@ -3,48 +3,15 @@ import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import { workspacesOf } from '../../store/responsible.ts'
+import { deleteRows, findRow, insertRow, listRows, type Row, updateRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import { ADVISORY_LOCKS } from '../../store/advisory-locks.ts'
 import { ANALYSIS_LEASE_SECONDS, MAX_MAILS_PER_TEST } from '../limits.ts'
 import type { BackgroundFact } from './background/background-fact.ts'
 import type { Finding } from './analysis/finding.ts'
-import type { MailOrigin, SmtpConnection } from './analysis/mail-facts.ts'
+import type { SmtpConnection } from '../../net/smtp-server.ts'
+import type { MailOrigin } from './analysis/mail-facts.ts'
 import type { EngineResult } from './engines/engine.ts'
-
-export type TestRow = {
-  id: string
-  workspaceId: string
-  token: string
-  domain: string | null
-  shareToken: string | null
-  mailCount: number
-  createdAt: Date
-  expiresAt: Date
-}
-
-/** A mail of a test, without its bytes. */
-export type MailRow = {
-  id: string
-  testId: string
-  workspaceId: string
-  number: number
-  origin: MailOrigin
-  state: 'analyzing' | 'done' | 'failed'
-  ip: string | null
-  helo: string | null
-  mailFrom: string | null
-  rcptTo: string | null
-  connection: SmtpConnection | null
-  transcript: string[] | null
-  subject: string | null
-  fromHeader: string | null
-  bytes: number
-  findings: Finding[]
-  engines: EngineResult[]
-  background: BackgroundFact[]
-  receivedAt: Date | null
-  createdAt: Date
-}
 
 const TEST = [
   'id',
@@ -56,6 +23,8 @@ const TEST = [
   'createdAt',
   'expiresAt',
 ] as const
+
+export type TestRow = Row<'mailTest', typeof TEST>
 
 const MAIL = [
   'id',
@@ -80,6 +49,21 @@ const MAIL = [
   'createdAt',
 ] as const
 
+/** A mail of a test, without its bytes. */
+export type MailRow = Row<
+  'mailTestMail',
+  typeof MAIL,
+  {
+    origin: MailOrigin
+    state: 'analyzing' | 'done' | 'failed'
+    connection: SmtpConnection | null
+    transcript: string[] | null
+    findings: Finding[]
+    engines: EngineResult[]
+    background: BackgroundFact[]
+  }
+>
+
 /**
  * Counts the open tests of the account that answers for a workspace. The account creates no other
  * test until the transaction ends.
@@ -102,7 +86,7 @@ export async function insertTest(
   db: Db,
   test: Pick<TestRow, 'workspaceId' | 'token' | 'domain' | 'expiresAt'>,
 ): Promise<TestRow> {
-  return db.insertInto('mailTest').values(test).returning(TEST).executeTakeFirstOrThrow()
+  return insertRow(db, 'mailTest', test, TEST)
 }
 
 export async function findTest(
@@ -110,12 +94,7 @@ export async function findTest(
   workspaceId: string,
   id: string,
 ): Promise<TestRow | undefined> {
-  return db
-    .selectFrom('mailTest')
-    .select(TEST)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return findRow(db, 'mailTest', TEST, { workspaceId, id })
 }
 
 /** The test that a link shows, unless its workspace is deleted. */
@@ -196,12 +175,7 @@ export async function listTests(
 }
 
 export async function deleteTest(db: Db, workspaceId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('mailTest')
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return deleteRows(db, 'mailTest', { workspaceId, id })
 }
 
 /** Sets or removes the token of a test’s link. @returns false for a test that does not exist */
@@ -211,24 +185,12 @@ export async function setShareToken(
   id: string,
   shareToken: string | null,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('mailTest')
-    .set({ shareToken })
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(db, 'mailTest', { workspaceId, id }, { shareToken })
 }
 
 /** The mails of a test, in their order. */
 export async function listMails(db: Db, testId: string): Promise<MailRow[]> {
-  const rows = await db
-    .selectFrom('mailTestMail')
-    .select(MAIL)
-    .where('testId', '=', testId)
-    .orderBy('number')
-    .execute()
-  return rows as unknown as MailRow[]
+  return listRows(db, 'mailTestMail', MAIL, { testId }, 'number')
 }
 
 export type NewMail = Pick<

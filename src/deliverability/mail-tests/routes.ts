@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { onAccessChangeOf } from '../../accounts/account-changes.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { callerOf, type Reauthenticate } from '../../http/auth.ts'
 import type { EventStreams } from '../../http/events/event-streams.ts'
 import {
@@ -62,7 +62,6 @@ export type MailTestRoutesDeps = ReceiveDeps &
 type RouteContext = { events: EventStreams; reauthenticate: Reauthenticate }
 
 const PATH = '/api/v1/mail-tests'
-const tags = ['Mail tests']
 const params = Type.Object({ id: Uuid })
 const notFound = () =>
   new Fault('not_found', 'The mail test was not found. Mail tests are deleted after 7 days.')
@@ -75,7 +74,6 @@ export function sharedMailTestRoute(app: App, { db }: Pick<MailTestRoutesDeps, '
       config: { limit: 'public pages' },
       schema: {
         summary: 'Get a shared mail test',
-        tags,
         params: Type.Object({ token: Type.String({ maxLength: 100 }) }),
         response: responses(Success(SharedMailTest)),
       },
@@ -97,7 +95,7 @@ export function mailTestRoutes(app: App, deps: MailTestRoutesDeps, context: Rout
   shareRoutes(app, deps)
   app.delete(
     `${PATH}/:id`,
-    { schema: { summary: 'Delete a mail test', tags, params, response: responses(Done) } },
+    { schema: { summary: 'Delete a mail test', params, response: responses(Done) } },
     async (request) => {
       const { workspaceId } = callerOf(request)
       if (!(await deleteTest(deps.db, workspaceId, request.params.id))) throw notFound()
@@ -117,7 +115,6 @@ function createRoute(app: App, deps: MailTestRoutesDeps): void {
         description:
           `Send up to ${MAX_MAILS_PER_TEST} mails to its \`address\` within 24 hours, or to a report mailbox with its \`code\` in ` +
           'the subject. Each is checked as receivers do; the second shows what changed. Mails are erased after 24 hours, findings after 7 days.',
-        tags,
         body: NewMailTest,
         response: responses(Success(MailTest), 201),
       },
@@ -141,7 +138,6 @@ function rawRoute(app: App, deps: MailTestRoutesDeps): void {
         summary: 'Test a mail from a file',
         description:
           'Checks a mail that came elsewhere. Address, greeting and envelope are as given or as its Received fields say, and TLS is not checked.',
-        tags,
         body: RawMail,
         response: responses(Success(MailTest), 201),
       },
@@ -175,9 +171,9 @@ function readRawMail(given: {
     throw new Fault('too_large', 'A mail may have up to 10 MB. Remove its attachments.')
   const message = parseMessage(content)
   if (!message.fields.some(({ name }) => name === 'from' || name === 'received'))
-    throw invalid('message', 'is not a mail with its header')
+    throw invalidField('message', 'is not a mail with its header')
   const ip = given.ip === undefined ? null : (parseAddress(given.ip)?.address ?? null)
-  if (given.ip !== undefined && ip === null) throw invalid('ip', 'is not an IP address')
+  if (given.ip !== undefined && ip === null) throw invalidField('ip', 'is not an IP address')
   const reported = readReportedFacts(message)
   return reportedMail('raw', content, {
     ...reported,
@@ -185,10 +181,6 @@ function readRawMail(given: {
     helo: given.helo ?? reported.helo,
     mailFrom: given.mailFrom ?? reported.mailFrom,
   })
-}
-
-function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
 /** The canonical form of a domain. @throws Fault `invalid_request` */
@@ -203,7 +195,6 @@ function readRoutes(app: App, deps: MailTestRoutesDeps, context: RouteContext): 
     {
       schema: {
         summary: 'List mail tests',
-        tags,
         querystring: MailTestQuery,
         response: responses(MailTestList),
       },
@@ -222,7 +213,7 @@ function readRoutes(app: App, deps: MailTestRoutesDeps, context: RouteContext): 
   app.get(
     `${PATH}/:id`,
     {
-      schema: { summary: 'Get a mail test', tags, params, response: responses(Success(MailTest)) },
+      schema: { summary: 'Get a mail test', params, response: responses(Success(MailTest)) },
     },
     async (request) => ({ success: true, data: await readTest(deps, request, request.params.id) }),
   )
@@ -233,7 +224,6 @@ function readRoutes(app: App, deps: MailTestRoutesDeps, context: RouteContext): 
       schema: {
         summary: 'Follow a mail test (server-sent events)',
         description: 'Sends an event `mail-test` with the test, then one per change.',
-        tags,
         params,
         produces: ['text/event-stream'],
         response: responsesAs('text/event-stream', MailTest, 'The data of each event'),
@@ -270,7 +260,7 @@ async function present(deps: MailTestRoutesDeps, test: TestRow) {
 
 function shareRoutes(app: App, deps: MailTestRoutesDeps): void {
   const { db } = deps
-  const schema = { tags, params, response: responses(Success(MailTest)) }
+  const schema = { params, response: responses(Success(MailTest)) }
   async function setLink(request: FastifyRequest, id: string, token: string | null) {
     const { workspaceId } = callerOf(request)
     const test = await findTest(db, workspaceId, id)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { claimDueRows } from '../../store/due-rows.ts'
-import { findRow, type Row } from '../../store/row.ts'
+import { findRow, type Row, updateRows } from '../../store/row.ts'
 import { dueAccesses } from '../provider-access/provider-access.sql.ts'
 import type { Compliance, DeliveryErrors, LoopRate, PostmasterDay } from './postmaster-answers.ts'
 
@@ -59,13 +59,12 @@ export async function renewPostmasterAccess(
   workspaceId: string,
   credentialId: string,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('postmasterAccess')
-    .set({ dueAt: sql<Date>`now()`, isEnded: false, failures: 0 })
-    .where('workspaceId', '=', workspaceId)
-    .where('credentialId', '=', credentialId)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(
+    db,
+    'postmasterAccess',
+    { workspaceId, credentialId },
+    { dueAt: sql<Date>`now()`, isEnded: false, failures: 0 },
+  )
 }
 
 export async function deletePostmasterAccess(

@@ -26,7 +26,6 @@ export type PostmasterRoutesDeps = Pick<PostmasterDeps, 'db'> & {
 }
 
 const PATH = '/api/v1/postmaster'
-const tags = ['Provider statistics']
 
 /** Registers `/api/v1/postmaster`: the access to Google Postmaster Tools. */
 export function postmasterRoutes(app: App, deps: PostmasterRoutesDeps): void {
@@ -36,7 +35,6 @@ export function postmasterRoutes(app: App, deps: PostmasterRoutesDeps): void {
     {
       schema: {
         summary: 'Get the access to Google Postmaster Tools',
-        tags,
         response: responses(Success(PostmasterAccess)),
       },
     },
@@ -52,7 +50,6 @@ export function postmasterRoutes(app: App, deps: PostmasterRoutesDeps): void {
         summary: 'Connect Google Postmaster Tools',
         description:
           'With a sign-in of the purpose `postmaster`, which may read statistics and change nothing. They are fetched every day, for the domains that you watch or that receive DMARC reports here.',
-        tags,
         body: NewPostmasterAccess,
         response: responses(Success(PostmasterAccess), 201),
       },
@@ -70,7 +67,6 @@ export function postmasterRoutes(app: App, deps: PostmasterRoutesDeps): void {
       schema: {
         summary: 'Fetch the statistics of Google now',
         description: 'They appear within five minutes.',
-        tags,
         response: responses(Success(PostmasterAccess)),
       },
     },
@@ -89,7 +85,6 @@ export function postmasterRoutes(app: App, deps: PostmasterRoutesDeps): void {
         summary: 'Disconnect Google Postmaster Tools',
         description:
           'Deletes the sign-in and revokes it at Google. Statistics are kept for 400 days.',
-        tags,
         response: responses(Done),
       },
     },

@@ -15,7 +15,7 @@ export const dueAccesses = (table: AccessTable): DueRows => ({
   leaseSeconds: STATISTICS_LEASE_SECONDS,
 })
 
-/** Records a fetch. @returns whether there had been a problem, undefined when the access is gone */
+/** Records a fetch. */
 export async function recordFetch(
   db: Db,
   table: AccessTable,

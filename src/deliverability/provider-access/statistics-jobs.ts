@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { raiseAlert, raiseResolved } from '../../alerts/raise.ts'
+import { eachInWorkspace } from '../../jobs/each-in-workspace.ts'
 import { defineSweep, type Job } from '../../jobs/job.ts'
-import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import type { DB } from '../../store/tables.ts'
 import { PARALLEL_STATISTICS, STATISTICS_BATCH } from '../limits.ts'
 import { fetchPostmaster, type PostmasterDeps } from '../postmaster/fetch-postmaster.ts'
@@ -16,38 +16,24 @@ export function fetchStatisticsJob(deps: PostmasterDeps & SndsDeps): Job {
   return defineSweep({
     name: 'deliverability.fetch-statistics',
     schedule: '*/5 * * * *',
-    async run(_data, { signal, inWorkspace }) {
+    async run(_data, context) {
       const google = await claimPostmasterAccesses(deps.db, STATISTICS_BATCH)
       const links = await claimSndsAccesses(deps.db, STATISTICS_BATCH)
       const signIns = await claimSndsSignIns(deps.db, STATISTICS_BATCH)
-      const waiting = [
-        ...google.map(
-          (row) =>
-            [row.workspaceId, (own: AbortSignal) => fetchPostmaster(deps, row, own)] as const,
-        ),
-        ...links.map(
-          (row) => [row.workspaceId, (own: AbortSignal) => fetchSndsLinks(deps, row, own)] as const,
-        ),
-        ...signIns.map(
-          (row) =>
-            [row.workspaceId, (own: AbortSignal) => fetchSndsSignIn(deps, row, own)] as const,
-        ),
-      ].values()
-      await Promise.all(
-        Array.from({ length: PARALLEL_STATISTICS }, async () => {
-          for (const [workspaceId, work] of waiting) {
-            if (signal.aborted) return
-            try {
-              await inWorkspace(workspaceId, work)
-            } catch (error) {
-              if (!(error instanceof WorkspaceDeleted) && !signal.aborted) throw error
-            }
-          }
-        }),
-      )
+      const due = [
+        ...google.map((row) => dueAccess(row, (own) => fetchPostmaster(deps, row, own))),
+        ...links.map((row) => dueAccess(row, (own) => fetchSndsLinks(deps, row, own))),
+        ...signIns.map((row) => dueAccess(row, (own) => fetchSndsSignIn(deps, row, own))),
+      ]
+      await eachInWorkspace(due, PARALLEL_STATISTICS, context, ({ work }, own) => work(own))
     },
   })
 }
+
+const dueAccess = (
+  { workspaceId }: { workspaceId: string },
+  work: (signal: AbortSignal) => Promise<unknown>,
+) => ({ workspaceId, work })
 
 /** Raises alerts about accesses that end soon, every hour. */
 export function endingAccessesJob({ db }: { db: Kysely<DB> }): Job {

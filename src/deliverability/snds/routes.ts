@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { callerOf } from '../../http/auth.ts'
-import { Fault } from '../../errors.ts'
+import { Fault, invalidField } from '../../errors.ts'
 import { Done, responses, Success } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { raiseResolved } from '../../alerts/raise.ts'
@@ -24,7 +24,6 @@ import {
 } from './snds.sql.ts'
 
 const PATH = '/api/v1/snds'
-const tags = ['Provider statistics']
 
 type Deps = SndsSignInRoutesDeps
 
@@ -42,7 +41,6 @@ function readRoutes(app: App, deps: Deps): void {
       schema: {
         summary: 'Get the access to Microsoft SNDS',
         description: 'With what it last said of each address. The links are never returned.',
-        tags,
         response: responses(Success(SndsAccess)),
       },
     },
@@ -58,7 +56,6 @@ function readRoutes(app: App, deps: Deps): void {
       schema: {
         summary: 'Fetch the data of Microsoft now',
         description: 'They appear within five minutes.',
-        tags,
         response: responses(Success(SndsAccess)),
       },
     },
@@ -82,7 +79,6 @@ function changeRoutes(app: App, deps: Deps): void {
         summary: 'Enter the links of Microsoft SNDS',
         description:
           'Of its automated data access, in place of a sign-in. They work for 30 days from now; an alert comes before.',
-        tags,
         body: NewSndsAccess,
         response: responses(Success(SndsAccess)),
       },
@@ -115,7 +111,6 @@ function changeRoutes(app: App, deps: Deps): void {
       schema: {
         summary: 'Enter when Microsoft last approved the access to SNDS',
         description: 'It ends after ten months; an alert comes 30 days before.',
-        tags,
         body: SndsApproval,
         response: responses(Success(SndsAccess)),
       },
@@ -135,7 +130,6 @@ function changeRoutes(app: App, deps: Deps): void {
       schema: {
         summary: 'Delete the access to Microsoft SNDS',
         description: 'The sign-in or the links. What was fetched is kept for 400 days.',
-        tags,
         response: responses(Done),
       },
     },
@@ -181,6 +175,5 @@ const notFound = () => new Fault('not_found', 'This workspace has no access to M
 function requirePast(approvedOn: string | null | undefined): void {
   // The day may have begun already where the person is.
   if (!approvedOn || Date.parse(approvedOn) <= Date.now() + DAY_MS) return
-  const [path, message] = ['approvedOn', 'must not be in the future']
-  throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+  throw invalidField('approvedOn', 'must not be in the future')
 }

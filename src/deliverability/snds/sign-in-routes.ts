@@ -23,7 +23,6 @@ export type SndsSignInRoutesDeps = Pick<SndsDeps, 'db' | 'secretKey'> & {
 }
 
 const PATH = '/api/v1/snds/sign-in'
-const tags = ['Provider statistics']
 
 /**
  * `/api/v1/snds/sign-in`: signing in at Microsoft, which sends its answer to `http://localhost`. A
@@ -39,7 +38,6 @@ export function sndsSignInRoutes(app: App, deps: SndsSignInRoutesDeps): void {
         summary: 'Start a sign-in at Microsoft SNDS',
         description:
           'Open the returned URL. The sign-in ends at a page of `http://localhost` that does not load: send its address within a minute.',
-        tags,
         security: [{ session: [] }],
         response: responses(Success(StartedSndsSignIn), 201),
       },
@@ -58,7 +56,6 @@ export function sndsSignInRoutes(app: App, deps: SndsSignInRoutesDeps): void {
       schema: {
         summary: 'Complete a sign-in at Microsoft SNDS',
         description: 'Replaces links, and a sign-in of another account.',
-        tags,
         security: [{ session: [] }],
         body: SndsSignInAnswer,
         response: responses(Success(SndsAccess)),

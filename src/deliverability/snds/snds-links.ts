@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import { parseUrl } from '../../parse-url.ts'
 import { decrypt, encrypt } from '../../store/encryption.ts'
 import type { EncryptedColumn } from '../../store/key-rotation.ts'
@@ -27,15 +27,11 @@ const PORTAL_DOMAINS = ['outlook.com', 'office.com', 'live.com', 'microsoft.com'
 /** A link with a key to the portal of SNDS. @throws Fault `invalid_request` */
 export function requireSndsLink(text: string, path: string): string {
   const { url, problem } = parseUrl(text.trim(), ['https:'])
-  if (url === null) throw invalid(path, problem)
+  if (url === null) throw invalidField(path, problem)
   const isPortal = PORTAL_DOMAINS.some((domain) => url.hostname.endsWith(`.${domain}`))
   if (!isPortal || url.port !== '' || url.username !== '')
-    throw invalid(path, 'must be a link of the automated data access of SNDS')
-  if (url.search === '') throw invalid(path, 'has no key: copy the whole link')
+    throw invalidField(path, 'must be a link of the automated data access of SNDS')
+  if (url.search === '') throw invalidField(path, 'has no key: copy the whole link')
   url.hash = ''
   return url.href
-}
-
-function invalid(path: string, message: string): Fault {
-  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
 }

@@ -4,7 +4,7 @@ import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { claimDueRows } from '../../store/due-rows.ts'
 import type { DB } from '../../store/tables.ts'
-import { deleteRows, findRow, lockRow, type Row } from '../../store/row.ts'
+import { deleteRows, findRow, lockRow, type Row, updateRows } from '../../store/row.ts'
 import {
   SNDS_APPROVAL_MONTHS,
   SNDS_APPROVAL_WARNING_DAYS,
@@ -91,13 +91,12 @@ export async function renewSndsSignIn(
   workspaceId: string,
   credentialId: string,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('sndsSignIn')
-    .set({ dueAt: sql<Date>`now()`, isEnded: false, failures: 0 })
-    .where('workspaceId', '=', workspaceId)
-    .where('credentialId', '=', credentialId)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(
+    db,
+    'sndsSignIn',
+    { workspaceId, credentialId },
+    { dueAt: sql<Date>`now()`, isEnded: false, failures: 0 },
+  )
 }
 
 /** Deletes a sign-in. @returns its credential; undefined without a sign-in */

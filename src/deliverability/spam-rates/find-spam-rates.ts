@@ -8,18 +8,11 @@ import { describeRequirement } from '../postmaster/requirements.ts'
 import { listPostmasterDays, listPostmasterDomains } from '../postmaster/postmaster.sql.ts'
 import { listSndsDays, type SndsDayRow } from '../snds/snds.sql.ts'
 import { listDmarcDays, listDomainAddresses, listHostIds } from './domain-facts.sql.ts'
+import type { ProviderRates } from './shapes.ts'
 import { listSpamRateLevels } from './spam-rate-alerts.sql.ts'
 
 /** A spam rate of a day as a range from 0 to 1: most providers say one number, some two. */
-type RateDay = { day: string; low: number; high: number | null }
-
-export type ProviderRates = {
-  provider: string
-  source: 'postmaster' | 'complaints' | 'snds'
-  name: string
-  /** Only those of which something is known. */
-  days: RateDay[]
-}
+type RateDay = ProviderRates['days'][number]
 
 const MAX_HOSTS = 200
 const MAX_PERIODS = 500

@@ -16,7 +16,6 @@ export function spamRateRoutes(app: App, { db }: { db: Kysely<DB> }): void {
         summary: 'Get the spam rates of a domain at providers',
         description:
           'By day, as Google Postmaster Tools, Microsoft SNDS and complaint mails say, beside DMARC failures and blocklists. No data is missing, never 0.',
-        tags: ['Provider statistics'],
         querystring: SpamRatesQuery,
         response: responses(Success(SpamRates)),
       },

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { listRows, lockRow } from '../../store/row.ts'
 import type { SpamRateLevel, SpamRateSubject } from './spam-rate.ts'
 
 export type SpamRateAlertRow = SpamRateSubject & { level: SpamRateLevel; since: Date }
@@ -11,15 +12,7 @@ export async function lockSpamRateAlert(
   db: Db,
   { workspaceId, domain, provider }: SpamRateSubject,
 ): Promise<SpamRateAlertRow | undefined> {
-  const row = await db
-    .selectFrom('spamRateAlert')
-    .select(ALERT)
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .where('provider', '=', provider)
-    .forUpdate()
-    .executeTakeFirst()
-  return row as SpamRateAlertRow | undefined
+  return lockRow(db, 'spamRateAlert', ALERT, { workspaceId, domain, provider })
 }
 
 /** Stores the level of a rate; `since` is when it was first above a limit. */
@@ -63,11 +56,5 @@ export async function listSpamRateLevels(
   workspaceId: string,
   domain: string,
 ): Promise<Pick<SpamRateAlertRow, 'provider' | 'level'>[]> {
-  const rows = await db
-    .selectFrom('spamRateAlert')
-    .select(['provider', 'level'])
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .execute()
-  return rows as Pick<SpamRateAlertRow, 'provider' | 'level'>[]
+  return listRows(db, 'spamRateAlert', ['provider', 'level'], { workspaceId, domain })
 }

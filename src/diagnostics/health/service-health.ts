@@ -25,7 +25,6 @@ export function healthRoute(app: App, options: HealthOptions): void {
       schema: {
         summary: 'Get the health of resolvers, blocklists, database and job queue',
         description: 'For administrators. Queries the resolvers and the critical blocklists now.',
-        tags: ['Service'],
         response: responses(Success(Health)),
       },
     },

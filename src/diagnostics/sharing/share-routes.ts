@@ -16,7 +16,6 @@ export type ShareRoutesOptions = {
   baseUrl: string
 }
 
-const tags = ['Checks']
 const params = Type.Object({
   token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }),
 })
@@ -34,7 +33,6 @@ export function sharedResultsRoute(
       config: { limit: 'public pages' },
       schema: {
         summary: 'Get shared results',
-        tags,
         params,
         response: responses(Success(SharedResults)),
       },
@@ -60,7 +58,6 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
         description:
           'Send each result as the check returned it, with its receipt. The link shows these results for 30 days, without ' +
           'checking again, and needs no account.',
-        tags,
         body: NewShare,
         response: responses(Success(SharedCheck), 201),
       },
@@ -79,7 +76,6 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
     {
       schema: {
         summary: 'List shared results',
-        tags,
         response: responses(Success(SharedChecks)),
       },
     },
@@ -95,7 +91,6 @@ export function shareRoutes(app: App, { db, secretKey, baseUrl }: ShareRoutesOpt
     {
       schema: {
         summary: 'Delete a shared result',
-        tags,
         params,
         response: responses(Done),
       },

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { boundedOf, type Bounded } from '../../store/bounded.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import { deleteRows, lockAndCountRows, type Row } from '../../store/row.ts'
+import { deleteRows, lockAndCountRows, type Row, updateRows } from '../../store/row.ts'
 
 export type VerifiedBy = 'txt' | 'rua'
 
@@ -217,9 +217,5 @@ export async function listUnchecked(db: Db, before: Date, limit: number): Promis
 
 /** Records a check without an answer; the next one follows a day later as usual. */
 export async function markChecked(db: Db, id: string): Promise<void> {
-  await db
-    .updateTable('dmarcDomain')
-    .set({ checkedAt: sql`now()` })
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'dmarcDomain', { id }, { checkedAt: sql`now()` })
 }

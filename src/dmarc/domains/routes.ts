@@ -10,7 +10,7 @@ import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { listReportedDays, sumRecent } from '../summary/dmarc-summary.sql.ts'
 import { lastDays } from '../summary/range.ts'
-import { byId, tags, type RouteDeps } from '../route-deps.ts'
+import { byId, type RouteDeps } from '../route-deps.ts'
 import {
   DmarcDomain,
   DomainsQuery,
@@ -42,7 +42,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       schema: {
         summary: 'List DMARC domains, oldest first',
-        tags,
         querystring: DomainsQuery,
         response: responses(Success(Type.Array(DmarcDomain))),
       },
@@ -59,7 +58,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
         summary: 'Add a DMARC domain',
         description:
           'Reports are accepted from now on, verified or not, and rejected reports on the domain are read again where their files are stored. Publish `record` at `dns.name`.',
-        tags,
         body: NewDomain,
         response: responses(Success(PublishedDomain), 201),
       },
@@ -84,7 +82,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
         operationId: 'importDmarcDomains',
         description:
           'Adds up to 500 domains at once. `results` has one result for each entry; valid entries are added whatever the others are. Rejected reports on the domains, added now or before, are read again where their files are stored.',
-        tags,
         body: NewDomains,
         response: responses(Success(ImportedDomains)),
       },
@@ -107,7 +104,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       schema: {
         summary: 'Get a DMARC domain with its current DNS records',
         description: `Waits up to ${MAX_DNS_WAIT_MS} ms for DNS. Afterwards \`record\` and \`dns\` are from the last answer, and a change event follows when the new one differs.`,
-        tags,
         params: byId,
         response: responses(Success(PublishedDomain)),
       },
@@ -126,7 +122,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       schema: {
         summary: 'Change the labels of a DMARC domain',
-        tags,
         params: byId,
         body: LabelChanges,
         response: responses(Success(DmarcDomain)),
@@ -147,7 +142,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
         summary: 'Verify a DMARC domain',
         description:
           'Checks for the TXT record of `verification`, or for `reportEmail` in the `rua` of the DMARC record. The service repeats this check daily. A domain stays verified until the proof has been missing for 7 days.',
-        tags,
         params: byId,
         response: responses(Success(PublishedDomain)),
       },
@@ -169,7 +163,6 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       schema: {
         summary: 'Delete a DMARC domain with its reports and its report address',
-        tags,
         params: byId,
         response: responses(Type.Object({ success: Type.Literal(true) })),
       },

@@ -5,7 +5,7 @@ import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
 import type { App } from '../../http/http-server.ts'
 import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from '../limits.ts'
-import { tags, type RouteDeps } from '../route-deps.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { UploadBody, Uploaded } from '../shapes.ts'
 import { requireFileStorage } from '../storage/report-quota.ts'
 import { parseFormFiles } from './form-files.ts'
@@ -53,7 +53,6 @@ function addRoute(app: App, { db, onReports, kept: { fileDays } }: RouteDeps): v
         summary: 'Upload reports',
         operationId: 'uploadDmarcReports',
         description: `Accepts a report in any format: XML, JSON, gzip, zip, or a complete email. The content decides, not the name or type. Send several reports in a zip, or as a form (\`multipart/form-data\`, up to ${MAX_UPLOAD_FILES} files). The limit is 25 MB. Reports counted as stored are committed to the database.`,
-        tags,
         body: UploadBody,
         querystring: Type.Object({
           name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the file.' })),

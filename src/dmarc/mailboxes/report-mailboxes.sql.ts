@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import type { ReadPosition } from '../../net/imap/fetch/read-inbox.ts'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
-import { deleteRows, type Row } from '../../store/row.ts'
+import { deleteRows, findRow, insertRow, listRows, type Row } from '../../store/row.ts'
+import type { DB } from '../../store/tables.ts'
 
 const MAILBOX = [
   'id',
@@ -31,37 +32,20 @@ const MAILBOX = [
 
 export type MailboxRow = Row<'dmarcMailbox', typeof MAILBOX>
 
-type NewRow = Pick<
-  MailboxRow,
-  | 'id'
-  | 'workspaceId'
-  | 'host'
-  | 'port'
-  | 'secure'
-  | 'tlsVerify'
-  | 'username'
-  | 'sealed'
-  | 'credentialId'
-  | 'folder'
-  | 'moveTo'
->
-
-export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow> {
-  return db.insertInto('dmarcMailbox').values(mailbox).returning(MAILBOX).executeTakeFirstOrThrow()
+export async function insertMailbox(
+  db: Db,
+  mailbox: Insertable<DB['dmarcMailbox']>,
+): Promise<MailboxRow> {
+  return insertRow(db, 'dmarcMailbox', mailbox, MAILBOX)
 }
 
 /** Oldest first. */
 export async function listReportMailboxes(db: Db, workspaceId: string): Promise<MailboxRow[]> {
-  return db
-    .selectFrom('dmarcMailbox')
-    .select(MAILBOX)
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute()
+  return listRows(db, 'dmarcMailbox', MAILBOX, { workspaceId }, 'id')
 }
 
 export async function findMailbox(db: Db, id: string): Promise<MailboxRow | undefined> {
-  return db.selectFrom('dmarcMailbox').select(MAILBOX).where('id', '=', id).executeTakeFirst()
+  return findRow(db, 'dmarcMailbox', MAILBOX, { id })
 }
 
 /** Mailboxes, the one that was read longest ago first, without those of deleted workspaces. */
@@ -125,10 +109,5 @@ export async function listUsingCredential(
   workspaceId: string,
   credentialId: string,
 ): Promise<Pick<MailboxRow, 'id' | 'workspaceId'>[]> {
-  return db
-    .selectFrom('dmarcMailbox')
-    .select(['id', 'workspaceId'])
-    .where('workspaceId', '=', workspaceId)
-    .where('credentialId', '=', credentialId)
-    .execute()
+  return listRows(db, 'dmarcMailbox', ['id', 'workspaceId'], { workspaceId, credentialId })
 }

@@ -17,7 +17,7 @@ import { encrypt } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { newUuid } from '../../store/uuid.ts'
 import { MAX_MAILBOXES } from '../limits.ts'
-import { byId, tags, type RouteDeps } from '../route-deps.ts'
+import { byId, type RouteDeps } from '../route-deps.ts'
 import { Mailbox, NewMailbox } from '../shapes.ts'
 import { encryptionContext } from './fetch.ts'
 import {
@@ -37,7 +37,6 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     {
       schema: {
         summary: 'List report mailboxes, oldest first',
-        tags,
         response: responses(Success(Type.Array(Mailbox))),
       },
     },
@@ -54,7 +53,6 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
         summary: 'Add a report mailbox',
         description:
           'The mailbox is checked over IMAP every 10 minutes. Each message in `folder` is read once. A message is marked as seen, or moved, after its reports are stored. A message without a report is left unchanged.',
-        tags,
         body: NewMailbox,
         response: responses(Success(Mailbox), 201),
       },
@@ -72,7 +70,6 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       config: { limit: 'verifications', unaudited: true },
       schema: {
         summary: 'Check a report mailbox now',
-        tags,
         params: byId,
         response: responses(Success(Mailbox)),
       },
@@ -88,7 +85,6 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     {
       schema: {
         summary: 'Delete a report mailbox',
-        tags,
         params: byId,
         response: responses(Done),
       },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows } from '../../store/row.ts'
+import { countRows, updateRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { VolumeRow } from '../senders/sender-marks.sql.ts'
 import { daysAndMonths, GROUP, SUMS, type DayRange } from '../summary/dmarc-summary.sql.ts'
@@ -76,9 +76,5 @@ export async function insertKnownSenders(
 }
 
 export async function markSendersChecked(db: Db, domainId: string, at: Date): Promise<void> {
-  await db
-    .updateTable('dmarcDomain')
-    .set({ sendersCheckedAt: at })
-    .where('id', '=', domainId)
-    .execute()
+  await updateRows(db, 'dmarcDomain', { id: domainId }, { sendersCheckedAt: at })
 }

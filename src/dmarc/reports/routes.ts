@@ -16,7 +16,7 @@ import type { App } from '../../http/http-server.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { domainOfReason } from '../intake/unknown-domain.ts'
 import { RECORDS_PER_PART } from '../limits.ts'
-import { byId, tags, type RouteDeps } from '../route-deps.ts'
+import { byId, type RouteDeps } from '../route-deps.ts'
 import {
   AggregateReport,
   RecordPage,
@@ -59,7 +59,6 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
       schema: {
         summary: 'List aggregate reports',
         description: 'Newest first, unless ordered otherwise.',
-        tags,
         params: byId,
         querystring: ReportQuery,
         response: responses(ReportPage),
@@ -88,7 +87,6 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
     {
       schema: {
         summary: 'Summarize a domain’s senders and its readiness for a stricter policy',
-        tags,
         params: byId,
         querystring: SummaryQuery,
         response: responses(Summary),
@@ -105,7 +103,6 @@ function listRoutes(app: App, { db, findAsn }: RouteDeps): void {
     {
       schema: {
         summary: 'List SMTP TLS reports (RFC 8460), newest first',
-        tags,
         params: byId,
         querystring: PageQuery,
         response: responses(TlsReportPage),
@@ -143,7 +140,6 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
     {
       schema: {
         summary: 'Get an aggregate report',
-        tags,
         params: oneReport,
         response: responses(Success(AggregateReport)),
       },
@@ -158,7 +154,6 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
     {
       schema: {
         summary: `List the records of a report, ${RECORDS_PER_PART} per page`,
-        tags,
         params: oneReport,
         querystring: RecordQuery,
         response: responses(RecordPage),
@@ -182,7 +177,6 @@ function oneReportRoutes(app: App, { db }: RouteDeps): void {
     {
       schema: {
         summary: 'Download the original file or email of a report',
-        tags,
         params: oneReport,
         produces: ['application/octet-stream'],
         response: responsesAs('application/octet-stream', Bytes, 'The file'),
@@ -202,7 +196,6 @@ function rejectedRoutes(app: App, { db }: RouteDeps): void {
     {
       schema: {
         summary: 'List rejected reports with the reason, newest first',
-        tags,
         querystring: PageQuery,
         response: responses(RejectedPage),
       },
@@ -224,7 +217,6 @@ function rejectedRoutes(app: App, { db }: RouteDeps): void {
     {
       schema: {
         summary: 'Download the original of a rejected report',
-        tags,
         params: byId,
         produces: ['application/octet-stream'],
         response: responsesAs('application/octet-stream', Bytes, 'The file'),

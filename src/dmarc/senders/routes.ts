@@ -6,7 +6,7 @@ import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { MAX_DAILY_DAYS, MAX_DAILY_SENDERS, MAX_SENDER_MARKS } from '../limits.ts'
-import { byId, tags, type RouteDeps } from '../route-deps.ts'
+import { byId, type RouteDeps } from '../route-deps.ts'
 import { SENDER_MARKS, SenderDays, SummaryQuery } from '../shapes.ts'
 import { findRange } from '../summary/range.ts'
 import { describeSenderDays } from './daily.ts'
@@ -29,7 +29,6 @@ export function senderRoutes(app: App, { db }: Pick<RouteDeps, 'db'>): void {
       schema: {
         summary: 'Count messages by sender and day',
         description: `The ${MAX_DAILY_SENDERS} senders with most messages each, and the others together. The newest ${MAX_DAILY_DAYS} days with messages.`,
-        tags,
         params: byId,
         querystring: SummaryQuery,
         response: responses(SenderDays),
@@ -48,7 +47,6 @@ export function senderRoutes(app: App, { db }: Pick<RouteDeps, 'db'>): void {
         summary: 'Mark a sender as yours, not yours, or a forwarder',
         description:
           'The readiness in the summary counts senders marked `mine`, and unmarked senders with messages that passed. Null removes the mark.',
-        tags,
         params,
         body: Type.Object({ mark: Nullable(Type.Enum([...SENDER_MARKS])) }),
         response: responses(Done),

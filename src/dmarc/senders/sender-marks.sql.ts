@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows, deleteRows } from '../../store/row.ts'
+import { countRows, deleteRows, listRows } from '../../store/row.ts'
 import {
   daysAndMonths,
   GROUP,
@@ -12,11 +12,7 @@ import type { SenderMark } from './senders.ts'
 
 /** The marks of a domain’s senders, by the sender’s id. */
 export async function listMarks(db: Db, domainId: string): Promise<Map<string, SenderMark>> {
-  const rows = await db
-    .selectFrom('dmarcSenderMark')
-    .select(['sender', 'mark'])
-    .where('domainId', '=', domainId)
-    .execute()
+  const rows = await listRows(db, 'dmarcSenderMark', ['sender', 'mark'], { domainId })
   return new Map(rows.map(({ sender, mark }) => [sender, mark as SenderMark]))
 }
 

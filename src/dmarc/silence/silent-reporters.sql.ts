@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { listRows, updateRows } from '../../store/row.ts'
 import type { Via } from '../intake/report-intake.sql.ts'
 
 /** A domain without reports. `lastAt` is when its last report was received. */
@@ -54,13 +55,7 @@ export async function listSilent(
 
 /** @returns false if the silence was recorded already */
 export async function markSilent(db: Db, { id, lastAt }: SilenceStart): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('dmarcDomain')
-    .set({ silentSince: lastAt })
-    .where('id', '=', id)
-    .where('silentSince', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(db, 'dmarcDomain', { id, silentSince: null }, { silentSince: lastAt })
 }
 
 export type SilenceEnd = Pick<SilenceStart, 'id' | 'workspaceId' | 'domain'> & {
@@ -83,13 +78,7 @@ export async function listResumed(db: Db, limit: number): Promise<SilenceEnd[]> 
 
 /** @returns false if the end of the silence was recorded already */
 export async function markResumed(db: Db, { id, silentSince }: SilenceEnd): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('dmarcDomain')
-    .set({ silentSince: null })
-    .where('id', '=', id)
-    .where('silentSince', '=', silentSince)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(db, 'dmarcDomain', { id, silentSince }, { silentSince: null })
 }
 
 /** The mailboxes of a workspace, and since when each fails; null for one that can be read. */
@@ -97,10 +86,5 @@ export async function listMailboxStates(
   db: Db,
   workspaceId: string,
 ): Promise<{ username: string; failingSince: Date | null }[]> {
-  return db
-    .selectFrom('dmarcMailbox')
-    .select(['username', 'failingSince'])
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute()
+  return listRows(db, 'dmarcMailbox', ['username', 'failingSince'], { workspaceId }, 'id')
 }

@@ -3,7 +3,7 @@ import { callerOf } from '../../http/auth.ts'
 import { responses, paginationOf, sliceOf, Uuid } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { requireDomain } from '../domains/domains.ts'
-import { tags, type RouteDeps } from '../route-deps.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { SourceDetail, SourceRecordPage, SourceRecordQuery, SummaryQuery } from '../shapes.ts'
 import { findRange } from '../summary/range.ts'
 import { describeSource, listSourceRecords, parseSourceAddress } from './describe-source.ts'
@@ -20,7 +20,6 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
     {
       schema: {
         summary: 'Get a source with its counts, identities and recommended actions',
-        tags,
         params,
         querystring: SummaryQuery,
         response: responses(SourceDetail),
@@ -38,7 +37,6 @@ export function sourceRoutes(app: App, { db, findAsn }: RouteDeps): void {
     {
       schema: {
         summary: 'List the records of a source, newest first',
-        tags,
         params,
         querystring: SourceRecordQuery,
         response: responses(SourceRecordPage),

@@ -130,9 +130,9 @@ function monthUntil(domainId: string, month: string, to: string) {
 }
 
 /** The month in which a range ends, if the range contains all of it until yesterday or later; else null. */
-function currentMonth({ from, to }: DayRange, now = Date.now()): string | null {
+function currentMonth({ from, to }: DayRange): string | null {
   const month = `${to.slice(0, 7)}-01`
-  const yesterday = isoDay(now - DAY_MS)
+  const yesterday = isoDay(Date.now() - DAY_MS)
   const isWhole = dayAfter(to) === monthAfter(month)
   return from <= month && to >= yesterday && !isWhole ? month : null
 }

@@ -21,8 +21,8 @@ export async function findRange(
   db: Db,
   domainId: string,
   { period, from, to }: RangeQuery,
-  now = new Date(),
 ): Promise<DayRange> {
+  const now = new Date()
   if (period === undefined) return parseRange({ from, to }, now)
   if (from !== undefined || to !== undefined) {
     const message = 'cannot be combined with from or to'

@@ -1,20 +1,7 @@
 import type { Sender } from '../senders/senders.ts'
+import type { Readiness } from '../shapes.ts'
 import { daysIn } from './range.ts'
 import type { DayRange, SourceRow } from './dmarc-summary.sql.ts'
-
-export type Readiness = {
-  verdict: 'no-data' | 'too-early' | 'not-ready' | 'ready' | 'enforced'
-  policy: 'quarantine' | 'reject' | null
-  published: string | null
-  passRate: number | null
-  /** The days that it evaluates: the 30 that end with the range. */
-  from: string
-  to: string
-  sentence: string
-  /** Senders that nobody has marked and whose failures are too many to ignore. */
-  undecided: Pick<Sender, 'id' | 'name' | 'messages' | 'fail'>[]
-  affected: { sourceIp: string; name: string | null; messages: number; fail: number }[]
-}
 
 export type ReadinessFacts = {
   messages: number

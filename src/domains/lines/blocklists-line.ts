@@ -1,4 +1,5 @@
 import { blocklistVerdict } from '../../diagnostics/check-verdict.ts'
+import { forEachConcurrently } from '../../for-each-concurrently.ts'
 import { classify } from '../../net/address.ts'
 import { joinItems } from '../../protocols/advice.ts'
 import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
@@ -63,14 +64,11 @@ function lateOf(count: number): string[] {
 async function sweepAll(addresses: string[], { deps, signal }: DomainContext): Promise<Sweep[]> {
   const lastStart = performance.now() + BLOCKLIST_STARTS_MS
   const sweeps: Sweep[] = []
-  const waiting = addresses.entries()
-  const work = async () => {
-    for (const [index, ip] of waiting) {
-      if (signal.aborted || performance.now() > lastStart) return
-      sweeps[index] = { ip, listings: await sweepAddress(ip, deps.blocklists, signal) }
-    }
-  }
-  await Promise.all(Array.from({ length: PARALLEL_BLOCKLIST_ADDRESSES }, work))
+  const entries = [...addresses.entries()]
+  await forEachConcurrently(entries, PARALLEL_BLOCKLIST_ADDRESSES, async ([index, ip]) => {
+    if (signal.aborted || performance.now() > lastStart) return
+    sweeps[index] = { ip, listings: await sweepAddress(ip, deps.blocklists, signal) }
+  })
   return sweeps.filter((sweep) => sweep !== undefined)
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { messageOf } from '../../errors.ts'
+import { forEachConcurrently } from '../../for-each-concurrently.ts'
 import { defineJob, type InWorkspace, type Job } from '../../jobs/job.ts'
 import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import type { Logger } from '../../log.ts'
@@ -60,11 +61,9 @@ export async function checkDueDomains(
   while (!signal.aborted && performance.now() < until) {
     const claimed = await claimDueChecks(deps.db, CHECK_BATCH, CHECK_LEASE_SECONDS)
     if (claimed.length === 0) break
-    const waiting = claimed.values()
-    const work = async () => {
-      for (const row of waiting) if (!signal.aborted) await checkOne(row, deps, signal)
-    }
-    await Promise.all(Array.from({ length: PARALLEL_CHECKS }, work))
+    await forEachConcurrently(claimed, PARALLEL_CHECKS, async (row) => {
+      if (!signal.aborted) await checkOne(row, deps, signal)
+    })
     checked += claimed.length
   }
   return checked

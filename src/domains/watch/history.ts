@@ -19,8 +19,8 @@ export async function readHistory(
   workspaceId: string,
   domain: string,
   readable: ReadableParts,
-  now = new Date(),
 ): Promise<DomainHistory> {
+  const now = new Date()
   const since = new Date(now.getTime() - (HISTORY_DAYS - 1) * DAY_MS)
   const range = { from: isoDay(since), to: isoDay(now) }
   const watched = await findWatched(db, workspaceId, domain)

@@ -40,8 +40,6 @@ import {
 } from './watched-domains.sql.ts'
 import { watchDomain, type WatchDeps } from './watch-domain.ts'
 
-const tags = ['Domains']
-
 /** `/api/v1/domains` and `…/{domain}/watch`, `…/history`: the domains of a workspace. */
 export function watchRoutes(app: App, deps: WatchDeps & ImportDeps): void {
   listRoute(app, deps)
@@ -63,7 +61,6 @@ function listRoute(app: App, { db }: WatchDeps): void {
         summary: 'List the domains of the workspace with their states',
         description:
           'Watched domains, domains with DMARC reports, and the registered domains of monitored hosts. API tokens see the parts that their scopes allow.',
-        tags,
         querystring: DomainQuery,
         response: responses(Success(DomainPage)),
       },
@@ -90,7 +87,6 @@ function storedRoute(app: App, { db }: WatchDeps): void {
         operationId: 'getStoredDomainCheck',
         description:
           'Watched domains are checked once a day, and by each request for a check. Null for a domain without a stored check.',
-        tags,
         params: DomainParams,
         response: responses(Success(Nullable(DomainReport))),
       },
@@ -112,7 +108,6 @@ function historyRoute(app: App, { db }: WatchDeps): void {
         summary: 'Get the last 90 days of a domain',
         description:
           'Pass rate per day from DMARC reports; listings and certificates of monitored hosts; changes of records, lines and the verdict of a watched domain.',
-        tags,
         params: DomainParams,
         response: responses(Success(DomainHistory)),
       },
@@ -135,7 +130,6 @@ function watchStateRoute(app: App, { db }: WatchDeps): void {
       schema: {
         summary: 'Find out whether a domain is watched',
         operationId: 'getWatchedDomain',
-        tags,
         params: DomainParams,
         response: responses(Success(WatchState)),
       },
@@ -170,7 +164,6 @@ function watchRoute(app: App, deps: WatchDeps): void {
         operationId: 'watchDomain',
         description:
           'Monitors the domain and its mail servers with the certificates they present, registers its DMARC reports, records changes of its records, and makes sure that alerts have a channel. What is on already stays as it is. An API token needs the scopes `monitoring:write`, `dmarc:write` and `alerts:write` too.',
-        tags,
         params: DomainParams,
         response: responses(Success(WatchedDomain)),
       },
@@ -198,7 +191,6 @@ function importRoute(app: App, deps: ImportDeps): void {
         operationId: 'importDomains',
         description:
           'Watches up to 500 domains at once. `results` has one result for each entry; valid entries are added whatever the others are. Their mail servers, reports and alerts follow in the background, as for one watched domain. An API token needs the scopes `monitoring:write`, `dmarc:write` and `alerts:write` too.',
-        tags,
         body: DomainImport,
         response: responses(Success(ImportReport)),
       },
@@ -220,7 +212,6 @@ function labelsRoute(app: App, { db }: WatchDeps): void {
       schema: {
         summary: 'Change the labels of a watched domain',
         operationId: 'changeDomainLabels',
-        tags,
         params: DomainParams,
         body: LabelChanges,
         response: responses(Success(LabelChanges)),
@@ -247,7 +238,6 @@ function unwatchRoute(app: App, { db }: WatchDeps): void {
         operationId: 'unwatchDomain',
         description:
           'Deletes the history of its records. Monitored hosts, DMARC reports and alert channels stay.',
-        tags,
         params: DomainParams,
         response: responses(Done),
       },

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
+import { eachInWorkspace } from '../../jobs/each-in-workspace.ts'
 import { defineSweep, type InWorkspace, type Job } from '../../jobs/job.ts'
-import { WorkspaceDeleted } from '../../jobs/workspace-guard.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
@@ -40,29 +40,14 @@ export async function sweepDomains(
   now = new Date(),
 ): Promise<number> {
   const due = await listDue(deps.db, new Date(now.getTime() - RECORDS_INTERVAL_MS), SWEEP_BATCH)
-  const waiting = due.values()
-  const work = async () => {
-    for (const row of waiting) if (!signal.aborted) await checkRecords(row, deps, signal, now)
-  }
-  await Promise.all(Array.from({ length: PARALLEL_DOMAINS }, work))
+  const context = { signal, inWorkspace: deps.inWorkspace }
+  await eachInWorkspace(due, PARALLEL_DOMAINS, context, (row, own) =>
+    checkRecords(row, deps, own, now),
+  )
   return due.length
 }
 
-/** The records of a workspace that is deleted meanwhile are read after its restore. */
 async function checkRecords(
-  row: WatchedDomainRow,
-  deps: SweepDeps,
-  signal: AbortSignal,
-  now: Date,
-): Promise<void> {
-  try {
-    await deps.inWorkspace(row.workspaceId, (own) => compareStored(row, deps, own, now))
-  } catch (error) {
-    if (!(error instanceof WorkspaceDeleted) && !signal.aborted) throw error
-  }
-}
-
-async function compareStored(
   { id, workspaceId, domain, records: known }: WatchedDomainRow,
   { db, resolver }: SweepDeps,
   signal: AbortSignal,

@@ -4,7 +4,14 @@ import { claimDueRows, dueInTurn, type DueRows } from '../../store/due-rows.ts'
 import { CHECK_LEASE_SECONDS } from '../limits.ts'
 import type { DomainReport, LineState, StageState } from '../shapes.ts'
 import type { KnownStates } from './states.ts'
-import { deleteRows, findRow, lockAndCountRows, lockRow, type Row } from '../../store/row.ts'
+import {
+  deleteRows,
+  findRow,
+  lockAndCountRows,
+  lockRow,
+  type Row,
+  updateRows,
+} from '../../store/row.ts'
 
 /** The last known records of one name and type, and a change that was seen once. */
 type KnownRecord = { values: string[]; suspect: string[] | null }
@@ -127,13 +134,7 @@ export async function updateLabels(
   db: Db,
   { workspaceId, domain, labels }: Pick<WatchedDomainRow, 'workspaceId' | 'domain' | 'labels'>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('watchedDomain')
-    .set({ labels })
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(db, 'watchedDomain', { workspaceId, domain }, { labels })
 }
 
 export async function deleteWatched(db: Db, workspaceId: string, domain: string): Promise<boolean> {
@@ -184,22 +185,17 @@ export async function saveFailure(
   workspaceId: string,
   { domain, sentence }: { domain: string; sentence: string },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('watchedDomain')
-    .set({ state: 'bad', sentence, stages: null, checkedAt: new Date() })
-    .where('workspaceId', '=', workspaceId)
-    .where('domain', '=', domain)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(
+    db,
+    'watchedDomain',
+    { workspaceId, domain },
+    { state: 'bad', sentence, stages: null, checkedAt: new Date() },
+  )
 }
 
 /** Moves the next whole check of a domain, and releases it. */
 export async function postponeCheck(db: Db, id: string, checkDueAt: Date): Promise<void> {
-  await db
-    .updateTable('watchedDomain')
-    .set({ checkDueAt, checkClaimedUntil: null })
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'watchedDomain', { id }, { checkDueAt, checkClaimedUntil: null })
 }
 
 /** Domains whose whole check is due. */
@@ -243,11 +239,7 @@ export async function saveRecords(
   records: KnownRecords,
   recordsAt: Date,
 ): Promise<void> {
-  await db
-    .updateTable('watchedDomain')
-    .set({ records: JSON.stringify(records), recordsAt })
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'watchedDomain', { id }, { records: JSON.stringify(records), recordsAt })
 }
 
 /** A change of a record, or of a state. */

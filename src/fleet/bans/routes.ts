@@ -3,7 +3,6 @@ import { callerOf, type Caller } from '../../http/auth.ts'
 import { Done, paginationOf, responses, sliceOf, Uuid } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
 import { readSubject } from '../../abuse/subject.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import type { Fleets } from '../fleet.ts'
 import {
   BanPage,
@@ -35,7 +34,6 @@ function listAndBanRoutes(app: App, fleets: Fleets): void {
       schema: {
         operationId: 'listFleetBans',
         summary: 'List the banned addresses, newest first',
-        tags: TAGS,
         querystring: BanQuery,
         response: responses(BanPage),
       },
@@ -60,7 +58,6 @@ function listAndBanRoutes(app: App, fleets: Fleets): void {
         operationId: 'createFleetBan',
         summary: 'Ban an address on all servers',
         description: 'A ban that lasts longer already keeps its end.',
-        tags: TAGS,
         body: NewBan,
         response: responses(NewBanResult, 201),
       },
@@ -85,7 +82,6 @@ function unbanRoutes(app: App, { db, clock }: Fleets): void {
         operationId: 'deleteFleetBan',
         summary: 'Unban an address on all servers',
         description: 'Its earlier bans are forgotten.',
-        tags: TAGS,
         params,
         response: responses(Done),
       },
@@ -102,7 +98,6 @@ function unbanRoutes(app: App, { db, clock }: Fleets): void {
       schema: {
         operationId: 'deleteFleetBans',
         summary: 'Unban all addresses on all servers',
-        tags: TAGS,
         response: responses(Unbanned),
       },
     },
@@ -122,7 +117,6 @@ function historyRoute(app: App, { db }: Fleets): void {
         operationId: 'listFleetHistory',
         summary: 'List the changes of the fleet list and their causes, newest first',
         description: 'Changes are kept for 30 days, and the newest 100,000.',
-        tags: TAGS,
         querystring: HistoryQuery,
         response: responses(HistoryPage),
       },

@@ -9,7 +9,6 @@ import { oneLine } from '../../http/shown-name.ts'
 import { sendFailure } from './crowdsec-failures.ts'
 import { findSession } from './agent-session.ts'
 import type { TokenAuth } from '../../abuse/tokens/token-auth.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import type { TokenOwner } from '../../abuse/tokens/report-tokens.sql.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
 import type { Fleets } from '../fleet.ts'
@@ -52,7 +51,6 @@ const STORED = { type: 'null', description: 'Stored.' } as TSchema
 const describe = (operationId: string, summary: string, success: Record<string, TSchema>) => ({
   operationId,
   summary,
-  tags: TAGS,
   headers: BouncerHeaders,
   response: { ...success, ...failures },
 })

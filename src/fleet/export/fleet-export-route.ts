@@ -5,7 +5,6 @@ import { FORMATS } from '../../abuse/export/export-formats.ts'
 import { sendFile } from '../../abuse/export/list-export-route.ts'
 import { requireEnabled } from '../../public-feeds/choose-feeds.ts'
 import { CloudflareItems } from '../../abuse/shapes.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
 import { BouncerHeaders } from '../crowdsec/shapes.ts'
 import type { Fleets } from '../fleet.ts'
@@ -27,7 +26,6 @@ export function fleetExportRoute(app: App, { db, followers, fileExports }: Fleet
           'The key is the password of HTTP Basic authentication where a firewall sends no header. ' +
           'Networks on an allowlist, and the addresses of your servers and members, are never included. ' +
           'Send the `ETag` as `If-None-Match` to receive 304 while nothing has changed.',
-        tags: TAGS,
         headers: BouncerHeaders,
         querystring: FleetExportQuery,
         response: {

@@ -4,7 +4,6 @@ import { responses, responsesAs } from '../../http/http-schema.ts'
 import { sendText } from '../../http/send-parts.ts'
 import type { App } from '../../http/http-server.ts'
 import { oneLine } from '../../http/shown-name.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import type { Fleets } from '../fleet.ts'
 import { Delta, FollowedList, FollowerHeaders, FollowerQuery } from '../shapes.ts'
 import type { SeenServer } from '../fleet.sql.ts'
@@ -25,7 +24,6 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
         summary: 'Get the fleet list with a bouncer key, or its changes since a cursor',
         description:
           'The addresses that the servers of the workspace banned, with the remaining time of each ban.',
-        tags: TAGS,
         headers: FollowerHeaders,
         querystring: FollowerQuery,
         response: responses(FollowedList),
@@ -51,7 +49,6 @@ export function followerRoutes(app: App, { feeds, followers, presence, streams }
           'Server-sent events. Each event `changes` has a cursor as its id. A stream begins with the changes since ' +
           '`since` or `Last-Event-ID`, or with the whole list. Every 15 seconds there is a comment. ' +
           'An account can have up to 1,000 streams, over all workspaces that it answers for.',
-        tags: TAGS,
         headers: FollowerHeaders,
         querystring: FollowerQuery,
         produces: ['text/event-stream'],

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { failures } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { countBans } from '../bans/fleet-bans.sql.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../bouncer-key.ts'
 import { BouncerHeaders } from '../crowdsec/shapes.ts'
@@ -37,7 +36,6 @@ function metricsRoute(app: App, { db, followers }: Fleets): void {
         operationId: 'getFleetMetrics',
         summary: 'Get the figures of the fleet and its servers for Prometheus, with a bouncer key',
         description: 'A series for each report token and bouncer key, up to 200.',
-        tags: TAGS,
         headers: BouncerHeaders,
         response: { 200: { content: { 'text/plain': { schema: Type.String() } } }, ...failures },
       },
@@ -94,7 +92,6 @@ function badgeRoute(app: App, { db, clock }: Fleets): void {
         operationId: 'getFleetBadge',
         summary: 'Get the badge of a workspace: banned addresses and reports of today, as SVG',
         description: 'For workspaces that chose to have one. Up to a minute old.',
-        tags: TAGS,
         params: Type.Object({
           file: Type.String({ maxLength: 60, description: 'The id of the badge, with `.svg`.' }),
         }),

@@ -41,7 +41,6 @@ export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }
         summary: 'Installer for fail2ban',
         description:
           'A POSIX shell script: read it, then run it as root. It takes --dry-run, --yes, --key-file and --uninstall.',
-        tags: ['Attack reporting'],
         querystring: InstallQuery,
         response: {
           200: { description: 'The script', content: textOf('text/x-shellscript') },
@@ -67,7 +66,6 @@ export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }
       schema: {
         summary: 'Action and jail examples for fail2ban',
         description: 'One text file for installing by hand: each part under its path.',
-        tags: ['Attack reporting'],
         response: { 200: { description: 'The file', content: textOf('text/plain') } },
       },
     },

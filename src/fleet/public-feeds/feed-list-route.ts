@@ -1,5 +1,4 @@
 import { callerOf } from '../../http/auth.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import type { App } from '../../http/http-server.ts'
 import { responses } from '../../http/http-schema.ts'
 import { describeFeeds } from '../../public-feeds/describe-feeds.ts'
@@ -15,7 +14,6 @@ export function feedListRoute(app: App, fleets: Fleets): void {
       schema: {
         operationId: 'listPublicFeeds',
         summary: 'List public feeds with their terms, their state and their overlap',
-        tags: TAGS,
         response: responses(PublicFeedList),
       },
     },

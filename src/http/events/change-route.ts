@@ -35,7 +35,6 @@ export function changeRoute(
           'Server-sent events. An event `changed` names the module and object that changed: request it again. Frequent changes ' +
           'are combined into a few events a second. A stream begins with the changes of the last 5 seconds. After an event `missed`, ' +
           `whose data is \`{}\`, anything may have changed. An account can have up to ${ACCOUNT_LIMITS['change streams'].maxConcurrent} streams, over all workspaces that it answers for.`,
-        tags: ['Accounts'],
         produces: ['text/event-stream'],
         response: {
           200: { description: 'Changes', content: { 'text/event-stream': { schema: Changed } } },

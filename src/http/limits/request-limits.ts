@@ -24,110 +24,42 @@ export type RequestLimit = {
   maxConcurrent?: number
 }
 
+const perMinute = (requests: number): Rate => ({ requests, windowSeconds: MINUTE_SECONDS })
+const perHour = (requests: number): Rate => ({ requests, windowSeconds: HOUR_SECONDS })
+const perDay = (requests: number): Rate => ({ requests, windowSeconds: DAY_SECONDS })
+
 /**
  * Limits of routes that need an account, of the account that answers for the workspace. docs/limits.md
  * lists them.
  */
 export const ACCOUNT_LIMITS = {
-  checks: {
-    noun: 'checks',
-    rate: { requests: 3_000, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 10,
-  },
-  'domain checks': {
-    noun: 'domain checks',
-    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 3,
-  },
-  'mail tests': {
-    noun: 'mail tests',
-    rate: { requests: 50, windowSeconds: DAY_SECONDS },
-    maxConcurrent: 2,
-  },
-  'record lookups': {
-    noun: 'record lookups',
-    rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 10,
-  },
-  connections: {
-    noun: 'IMAP connection requests',
-    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
-  searches: {
-    noun: 'searches',
-    rate: { requests: 1_800, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 2,
-  },
-  'HAR exports': {
-    noun: 'HAR exports',
-    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 2,
-  },
+  checks: { noun: 'checks', rate: perHour(3_000), maxConcurrent: 10 },
+  'domain checks': { noun: 'domain checks', rate: perHour(300), maxConcurrent: 3 },
+  'mail tests': { noun: 'mail tests', rate: perDay(50), maxConcurrent: 2 },
+  'record lookups': { noun: 'record lookups', rate: perHour(3_600), maxConcurrent: 10 },
+  connections: { noun: 'IMAP connection requests', rate: perHour(600), maxConcurrent: 5 },
+  searches: { noun: 'searches', rate: perHour(1_800), maxConcurrent: 2 },
+  'HAR exports': { noun: 'HAR exports', rate: perHour(300), maxConcurrent: 2 },
   // Changed settings ask for another preview before the last one is there.
-  'digest previews': {
-    noun: 'digest previews and tests',
-    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 3,
-  },
-  'alert tests': {
-    noun: 'test alerts and test events',
-    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
-  'account exports': {
-    noun: 'account exports',
-    rate: { requests: 6, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 1,
-  },
-  'shared checks': {
-    noun: 'shared checks',
-    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
+  'digest previews': { noun: 'digest previews and tests', rate: perHour(120), maxConcurrent: 3 },
+  'alert tests': { noun: 'test alerts and test events', rate: perHour(300), maxConcurrent: 5 },
+  'account exports': { noun: 'account exports', rate: perHour(6), maxConcurrent: 1 },
+  'shared checks': { noun: 'shared checks', rate: perHour(600), maxConcurrent: 5 },
   // The proof of a batch has all of its mailboxes, and is signed as a whole.
-  'proof files': {
-    noun: 'proof files',
-    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 2,
-  },
+  'proof files': { noun: 'proof files', rate: perHour(600), maxConcurrent: 2 },
   // Up to 5,000 mailboxes.
-  'batch reports': {
-    noun: 'reports of batches',
-    rate: { requests: 300, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 2,
-  },
-  imports: {
-    noun: 'imports',
-    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 2,
-  },
-  'report uploads': {
-    noun: 'report uploads',
-    rate: { requests: 6_000, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
+  'batch reports': { noun: 'reports of batches', rate: perHour(300), maxConcurrent: 2 },
+  imports: { noun: 'imports', rate: perHour(120), maxConcurrent: 2 },
+  'report uploads': { noun: 'report uploads', rate: perHour(6_000), maxConcurrent: 5 },
   verifications: {
     noun: 'verifications and checks on demand',
-    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
+    rate: perHour(600),
     maxConcurrent: 10,
   },
-  overviews: {
-    noun: 'overviews',
-    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
+  overviews: { noun: 'overviews', rate: perHour(600), maxConcurrent: 5 },
   // Open dashboards ask again after changes, at most every few seconds.
-  'problem lists': {
-    noun: 'requests for problems',
-    rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
-  'address overviews': {
-    noun: 'overviews of addresses',
-    rate: { requests: 3_600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
+  'problem lists': { noun: 'requests for problems', rate: perHour(3_600), maxConcurrent: 5 },
+  'address overviews': { noun: 'overviews of addresses', rate: perHour(3_600), maxConcurrent: 5 },
   'change streams': { noun: 'change streams', maxConcurrent: 20 },
   'webhook streams': { noun: 'webhook streams', maxConcurrent: 20 },
   'mail test streams': { noun: 'mail test streams', maxConcurrent: 20 },
@@ -136,71 +68,25 @@ export const ACCOUNT_LIMITS = {
 
 /** Limits of public routes, of one IPv4 address or one IPv6 /64. */
 export const ADDRESS_LIMITS = {
-  'address look-ups': {
-    noun: 'address lookups',
-    rate: { requests: 1_200, windowSeconds: MINUTE_SECONDS },
-    maxConcurrent: 20,
-  },
-  'list exports': {
-    noun: 'list downloads',
-    rate: { requests: 600, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 10,
-  },
-  'fleet lists': {
-    noun: 'fleet list requests',
-    rate: { requests: 3_000, windowSeconds: MINUTE_SECONDS },
-    // Streams count until they end. Each workspace has a limit of its own.
-    maxConcurrent: 5_000,
-  },
-  'federation requests': {
-    noun: 'federation requests',
-    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
-    maxConcurrent: 10,
-  },
+  'address look-ups': { noun: 'address lookups', rate: perMinute(1_200), maxConcurrent: 20 },
+  'list exports': { noun: 'list downloads', rate: perHour(600), maxConcurrent: 10 },
+  // Streams count until they end. Each workspace has a limit of its own.
+  'fleet lists': { noun: 'fleet list requests', rate: perMinute(3_000), maxConcurrent: 5_000 },
+  'federation requests': { noun: 'federation requests', rate: perMinute(600), maxConcurrent: 10 },
   'follow requests': {
     noun: 'requests to exchange evidence',
-    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
+    rate: perHour(120),
     maxConcurrent: 3,
   },
-  'public pages': {
-    noun: 'public page requests',
-    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
-    maxConcurrent: 20,
-  },
-  appeals: {
-    noun: 'appeals',
-    rate: { requests: 60, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 3,
-  },
-  'sign-in attempts': {
-    noun: 'sign-in attempts',
-    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 5,
-  },
-  'password resets': {
-    noun: 'password resets',
-    rate: { requests: 30, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 3,
-  },
+  'public pages': { noun: 'public page requests', rate: perMinute(600), maxConcurrent: 20 },
+  appeals: { noun: 'appeals', rate: perHour(60), maxConcurrent: 3 },
+  'sign-in attempts': { noun: 'sign-in attempts', rate: perHour(120), maxConcurrent: 5 },
+  'password resets': { noun: 'password resets', rate: perHour(30), maxConcurrent: 3 },
   // The dashboard sends few of them. Several people may share an address.
-  'session requests': {
-    noun: 'session requests',
-    rate: { requests: 300, windowSeconds: MINUTE_SECONDS },
-  },
-  'unknown paths': {
-    noun: 'requests of unknown paths',
-    rate: { requests: 600, windowSeconds: MINUTE_SECONDS },
-  },
-  'invitation previews': {
-    noun: 'invitation previews',
-    rate: { requests: 120, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 3,
-  },
-  setup: {
-    noun: 'setup attempts',
-    rate: { requests: 30, windowSeconds: HOUR_SECONDS },
-    maxConcurrent: 3,
-  },
+  'session requests': { noun: 'session requests', rate: perMinute(300) },
+  'unknown paths': { noun: 'requests of unknown paths', rate: perMinute(600) },
+  'invitation previews': { noun: 'invitation previews', rate: perHour(120), maxConcurrent: 3 },
+  setup: { noun: 'setup attempts', rate: perHour(30), maxConcurrent: 3 },
 } satisfies Record<string, RequestLimit>
 
 export type LimitName = keyof typeof ACCOUNT_LIMITS | keyof typeof ADDRESS_LIMITS

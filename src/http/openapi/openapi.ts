@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { acceptsGzip } from '../accepts-gzip.ts'
 import { completeDocument, type Paths } from './openapi-document.ts'
+import { tagOf, TAGS } from './tags.ts'
 import type { App } from '../http-app.ts'
 
 const DESCRIPTION = `The API of Portreeve, a self-hosted toolkit for people who run mail and servers.
@@ -11,31 +12,6 @@ const DESCRIPTION = `The API of Portreeve, a self-hosted toolkit for people who 
 Every response has \`success\`. A failure is \`{"success": false, "error": "<message>", "code": "<stable code>"}\`,
 with \`details\` for each invalid field. Create an API token in the dashboard or with \`portreeve token create\`
 and send it as \`Authorization: Bearer prv_…\`.`
-
-/** Tags, in the order of the documentation page. */
-const TAGS = {
-  Checks: 'DNS, TLS, blocklist and mail authentication checks of a name or address.',
-  Domains: 'Everything about the mail of a domain: its state, fixes, and history.',
-  Addresses: 'Everything that is known of an address: mail, listings, attack reports, bans.',
-  'Mail tests': 'Mails that are sent to a test address, as their receivers see them.',
-  Complaints: 'Complaints of recipients about mail, as providers report them.',
-  Canaries: 'Mails to your own mailboxes, and where they arrive.',
-  'Provider statistics':
-    'What Google Postmaster Tools and Microsoft SNDS say of your mail, and the access to them.',
-  'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
-  Monitoring: 'Hosts that are checked regularly.',
-  Delisting: 'Removal of an address from blocklists.',
-  Alerts: 'Alerts of the account, and the channels they are sent to.',
-  Migration: 'Migration of mailboxes between IMAP servers.',
-  'Migration batches': 'Migration of many mailboxes from one list.',
-  'Attack reporting': 'Reports of attackers, and the blocklist built from them.',
-  Webhooks: 'Endpoints that capture requests.',
-  Workspaces: 'Workspaces, their members and invitations.',
-  Tokens: 'API tokens.',
-  Accounts: 'Accounts and their data.',
-  'Sign-in': 'Sessions and passwords.',
-  Service: 'The service itself.',
-}
 
 type Described = {
   version: string
@@ -61,7 +37,7 @@ export async function describeApi(
         contact: { name: 'Portreeve' },
       },
       servers: [{ url: basePath || '/' }],
-      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      tags: Object.entries(TAGS).map(([name, { description }]) => ({ name, description })),
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer', description: 'An API token, `prv_…`.' },
@@ -75,6 +51,10 @@ export async function describeApi(
         },
       },
     },
+    transform({ schema, url }) {
+      const tag = tagOf(url)
+      return { schema: { ...schema, ...(tag !== undefined && { tags: [tag] }) }, url }
+    },
     transformObject(document) {
       if (!('openapiObject' in document)) return document.swaggerObject
       completeDocument(document.openapiObject as Parameters<typeof completeDocument>[0], paths)
@@ -84,7 +64,6 @@ export async function describeApi(
   const schema = {
     summary: 'Get the OpenAPI document',
     operationId: 'getOpenApi',
-    tags: ['Service'],
     response: {
       200: {
         content: {

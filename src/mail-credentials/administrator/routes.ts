@@ -14,7 +14,6 @@ import {
   type AdministratorDeps,
 } from './save.ts'
 
-const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
 
 /** Registers the sign-ins of administrators, for all mailboxes of an organization. */
@@ -32,7 +31,6 @@ export function administratorRoutes(app: App, deps: AdministratorDeps): void {
         summary: 'Add a sign-in of an administrator for all mailboxes',
         description:
           'The provider is asked at once: about an application always, about a service account with `user`. The key or secret is stored encrypted, never returned, and deleted 30 days after its last use.',
-        tags,
         body: AdministratorRequest,
         response: responses(Success(MailCredential), 201),
       },
@@ -50,7 +48,6 @@ export function administratorRoutes(app: App, deps: AdministratorDeps): void {
       schema: {
         summary: 'Replace the key or secret of an administrator’s sign-in',
         description: 'Continues the migrations that waited for it.',
-        tags,
         params,
         body: AdministratorRequest,
         response: responses(Success(MailCredential)),
@@ -71,7 +68,6 @@ export function administratorRoutes(app: App, deps: AdministratorDeps): void {
         summary: 'Check an administrator’s sign-in at its provider again',
         description:
           'Continues the migrations that waited for it. Rejected sign-ins are checked every 10 minutes anyway.',
-        tags,
         params,
         body: AdministratorCheck,
         response: responses(Success(MailCredential)),

@@ -58,8 +58,7 @@ function textOf(json: Record<string, unknown>, name: string): string {
 }
 
 function invalid(message: string): Fault {
-  const path = 'serviceAccount'
-  return invalidField(path, message)
+  return invalidField('serviceAccount', message)
 }
 
 const importKey = ({ privateKey }: ServiceAccount) => importPKCS8(privateKey, ALGORITHM)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { ProviderId } from '../providers.ts'
-import { deleteRows, findRow, type Row } from '../../store/row.ts'
+import { deleteRows, findRow, type Row, updateRows } from '../../store/row.ts'
 
 const COLUMNS = [
   'id',
@@ -96,16 +96,12 @@ export async function saveClientProblem(
 }
 
 export async function markClientChecked(db: Db, provider: ProviderId): Promise<void> {
-  await db
-    .updateTable('mailClientProblem')
-    .set({ checkedAt: sql<Date>`now()` })
-    .where('provider', '=', provider)
-    .execute()
+  await updateRows(db, 'mailClientProblem', { provider }, { checkedAt: sql<Date>`now()` })
 }
 
 /** Ends a problem. Waits for those that pause because of it. */
 export async function deleteClientProblem(db: Db, provider: ProviderId): Promise<void> {
-  await db.deleteFrom('mailClientProblem').where('provider', '=', provider).execute()
+  await deleteRows(db, 'mailClientProblem', { provider })
 }
 
 /**

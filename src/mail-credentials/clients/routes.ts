@@ -39,7 +39,6 @@ export type ClientRoutesDeps = {
   recheckJob: Job
 }
 
-const tags = ['Migration']
 const params = Type.Object({ provider: Type.Enum([...PROVIDER_IDS]) })
 
 /** `/api/v1/imap/oauth/clients`: the clients of this service at the providers, for administrators. */
@@ -53,7 +52,6 @@ export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
         description:
           'Requires an administrator. Client secrets and private keys are never returned.',
         operationId: 'listMailClients',
-        tags,
         response: responses(Success(MailClients)),
       },
     },
@@ -67,7 +65,6 @@ export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
         description:
           'Requires a session of an administrator who entered the password within the last ten minutes. The secret or private key is stored encrypted. Settings of the environment win.',
         operationId: 'setMailClient',
-        tags,
         params,
         body: ClientChange,
         response: responses(Success(MailClients)),
@@ -89,7 +86,6 @@ export function clientRoutes(app: App, deps: ClientRoutesDeps): void {
         description:
           'Requires a session of an administrator who entered the password within the last ten minutes. Permissions that people gave to it can no longer be used.',
         operationId: 'deleteMailClient',
-        tags,
         params,
         response: responses(Done),
       },

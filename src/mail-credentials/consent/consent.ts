@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import { Fault, messageOf } from '../../errors.ts'
+import { Fault, invalidField, messageOf } from '../../errors.ts'
 import { breaksCommand } from '../../net/imap/connection/command-encoding.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
@@ -91,13 +91,14 @@ async function requireSensible(
     credentialId,
   }: { purpose: Purpose; username: string | null; credentialId: string | undefined },
 ): Promise<void> {
-  if (username !== null && breaksCommand(username)) throw invalidUser('must not have line breaks')
+  if (username !== null && breaksCommand(username))
+    throw invalidField('user', 'must not have line breaks')
   if (credentialId !== undefined) {
     const known = await findCredential(db, starter.workspaceId, credentialId)
     if (known?.provider !== provider.id || known.kind !== 'person' || known.purpose !== purpose)
       throw new Fault('not_found', `The sign-in at ${provider.name} was not found.`)
   } else if (username === null && !identifiesPerson(provider))
-    throw invalidUser(`is required: ${provider.name} does not tell whose mailbox it is`)
+    throw invalidField('user', `is required: ${provider.name} does not tell whose mailbox it is`)
   if ((await countOpenConsents(db, starter)) >= MAX_OPEN_CONSENTS)
     throw new Fault(
       'rate_limited',
@@ -113,10 +114,6 @@ export async function requireRoom(db: CredentialDeps['db'], workspaceId: string)
     'conflict',
     `A workspace can have up to ${MAX_CREDENTIALS} sign-ins to mailboxes. Delete one first.`,
   )
-}
-
-function invalidUser(message: string): Fault {
-  return new Fault('invalid_request', `user ${message}.`, { details: [{ path: 'user', message }] })
 }
 
 export type ConsentFailure = { problem: OAuthProblem; provider: MailProvider | null }

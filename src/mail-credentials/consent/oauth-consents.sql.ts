@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { findRow, type Row, updateRows } from '../../store/row.ts'
 import { CONSENT_SECONDS } from '../limits.ts'
 import type { ProviderId, Purpose } from '../providers.ts'
 
@@ -10,23 +11,6 @@ export type Starter = { workspaceId: string; accountId: string; sessionId: strin
 /** The owner of a mailbox who has begun one, without an account: by a link, in this browser. */
 type OwnerStarter = { workspaceId: string; ownerLinkId: string; browserHash: Buffer }
 
-export type ConsentRow = {
-  id: string
-  workspaceId: string
-  accountId: string | null
-  ownerLinkId: string | null
-  provider: ProviderId
-  purpose: Purpose
-  /** The user name that the person entered. */
-  username: string | null
-  /** The credential to renew, and later the one that was created. */
-  credentialId: string | null
-  sealed: string
-  problem: string | null
-  isAnswered: boolean
-  isExpired: boolean
-}
-
 const COLUMNS = [
   'id',
   'workspaceId',
@@ -34,13 +18,21 @@ const COLUMNS = [
   'ownerLinkId',
   'provider',
   'purpose',
+  /** The user name that the person entered. */
   'username',
+  /** The credential to renew, and later the one that was created. */
   'credentialId',
   'sealed',
   'problem',
   sql<boolean>`answered_at is not null`.as('isAnswered'),
   sql<boolean>`expires_at <= now()`.as('isExpired'),
 ] as const
+
+export type ConsentRow = Row<
+  'mailConsent',
+  typeof COLUMNS,
+  { provider: ProviderId; purpose: Purpose }
+>
 
 type NewConsent = (Starter | OwnerStarter) &
   Pick<ConsentRow, 'id' | 'provider' | 'username' | 'credentialId' | 'sealed'> &
@@ -77,13 +69,7 @@ export async function findConsent(
   workspaceId: string,
   id: string,
 ): Promise<ConsentRow | undefined> {
-  const row = await db
-    .selectFrom('mailConsent')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row as ConsentRow | undefined
+  return findRow(db, 'mailConsent', COLUMNS, { workspaceId, id })
 }
 
 /**
@@ -115,11 +101,7 @@ export async function claimConsent(
 
 /** Whether the sign-in with a state was begun by the owner of a mailbox. */
 export async function isOfOwner(db: Db, hash: Buffer): Promise<boolean> {
-  const row = await db
-    .selectFrom('mailConsent')
-    .select('ownerLinkId')
-    .where('hash', '=', hash)
-    .executeTakeFirst()
+  const row = await findRow(db, 'mailConsent', ['ownerLinkId'], { hash })
   return row !== undefined && row.ownerLinkId !== null
 }
 
@@ -160,9 +142,9 @@ export async function countOwnersConsents(db: Db, ownerLinkId: string): Promise<
 
 /** Records the credential that an answer created or renewed. */
 export async function markGranted(db: Db, id: string, credentialId: string): Promise<void> {
-  await db.updateTable('mailConsent').set({ credentialId }).where('id', '=', id).execute()
+  await updateRows(db, 'mailConsent', { id }, { credentialId })
 }
 
 export async function markFailed(db: Db, id: string, problem: string): Promise<void> {
-  await db.updateTable('mailConsent').set({ problem }).where('id', '=', id).execute()
+  await updateRows(db, 'mailConsent', { id }, { problem })
 }

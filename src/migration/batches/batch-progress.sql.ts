@@ -1,6 +1,7 @@
 // The states of mailboxes while they wait, run and end.
 import { sql, type QueryCreator, type RawBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { lockRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { MigrationProgress } from '../engine/progress/progress.ts'
 import { NOW, type MailboxRow, type Pass } from './mailboxes/batch-mailboxes.sql.ts'
@@ -207,19 +208,18 @@ export type ActiveMailbox = Pick<MailboxRow, 'id' | 'pass' | 'verified'> & {
 
 /** Finds the mailbox whose migration waits or runs, and locks it. */
 export async function findActive(db: Db, activeId: string): Promise<ActiveMailbox | undefined> {
-  const row = await db
-    .selectFrom('batchMailbox')
-    .select([
+  return lockRow(
+    db,
+    'batchMailbox',
+    [
       'id',
       'pass',
       'verified',
       sql<boolean>`exists (
         select from batch_host h where h.batch_id = batch_mailbox.batch_id)`.as('hasRejections'),
-    ])
-    .where('activeId', '=', activeId)
-    .forUpdate()
-    .executeTakeFirst()
-  return row as ActiveMailbox | undefined
+    ],
+    { activeId },
+  )
 }
 
 /** The codes of problems that a new sign-in at the provider ends. */

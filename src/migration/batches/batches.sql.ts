@@ -9,7 +9,7 @@ import type { SyncOptions } from '../engine/sync/pass.ts'
 import { migrationNotifications } from '../migrations.sql.ts'
 import { deleteBatchSyncs } from '../sync/syncs.sql.ts'
 import { BATCH_LIMITS } from './limits.ts'
-import { findRow, type Row } from '../../store/row.ts'
+import { deleteRows, findRow, insertRow, type Row, updateRows } from '../../store/row.ts'
 
 /** How the folders and messages of all mailboxes of a batch are copied. */
 export type BatchOptions = {
@@ -105,11 +105,12 @@ type NewBatch = Pick<
 >
 
 export async function insertBatch(db: Db, batch: NewBatch): Promise<string> {
-  const { id } = await db
-    .insertInto('migrationBatch')
-    .values({ ...batch, options: JSON.stringify(batch.options) })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await insertRow(
+    db,
+    'migrationBatch',
+    { ...batch, options: JSON.stringify(batch.options) },
+    ['id'],
+  )
   return id
 }
 
@@ -159,11 +160,11 @@ export async function updateBatch(
   id: string,
   changes: Partial<Omit<BatchRow, 'id' | 'workspaceId' | 'options' | 'createdAt'>>,
 ): Promise<void> {
-  await db.updateTable('migrationBatch').set(changes).where('id', '=', id).execute()
+  await updateRows(db, 'migrationBatch', { id }, changes)
 }
 
 export async function deleteBatch(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('migrationBatch').where('id', '=', id).execute()
+  await deleteRows(db, 'migrationBatch', { id })
 }
 
 /** Lists the batches of a workspace, newest first. */

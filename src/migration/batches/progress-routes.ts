@@ -17,7 +17,6 @@ import { SyncRequest } from '../sync/shapes.ts'
 import { endBatchSync, setBatchSync } from './sync.ts'
 import { Batch, QueuedMailboxes, RetryOptions, StartOptions } from './shapes.ts'
 
-const tags = ['Migration batches']
 const params = Type.Object({ id: Uuid })
 
 /** Registers the routes that start, pause, continue and end a batch. */
@@ -168,7 +167,7 @@ function simpleRoute(
 function describe(action: string, summary: string, data: TSchema) {
   const operation = action.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   const operationId = `${operation}MigrationBatch`
-  return { summary, operationId, tags, params, response: responses(Success(data)) }
+  return { summary, operationId, params, response: responses(Success(data)) }
 }
 
 function nameOf(request: Parameters<typeof callerOf>[0]): BatchName {

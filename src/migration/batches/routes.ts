@@ -46,7 +46,6 @@ export type BatchRoutesDeps = BatchDeps & {
   notifications: Notifications
 }
 
-const tags = ['Migration batches']
 const params = Type.Object({ id: Uuid })
 
 /** Bytes of a list in JSON: base64 and escapes make it larger. */
@@ -69,7 +68,6 @@ function listRoutes(app: App, deps: BatchRoutesDeps): void {
         summary: 'List batches of migrations',
         description: 'Newest first.',
         operationId: 'listMigrationBatches',
-        tags,
         querystring: PageQuery,
         response: responses(Success(BatchPage)),
       },
@@ -94,7 +92,6 @@ function listRoutes(app: App, deps: BatchRoutesDeps): void {
         description:
           'Recognizes the format and the columns, and reports the problem of each line. No server is contacted. The response contains no passwords.',
         operationId: 'readMailboxList',
-        tags,
         body: MailboxList,
         response: responses(Success(ReadList)),
       },
@@ -110,7 +107,6 @@ function listRoutes(app: App, deps: BatchRoutesDeps): void {
         summary: 'Create a batch of migrations from a list',
         description: `Stores up to ${BATCH_LIMITS.maxMailboxes.toLocaleString('en-US')} mailboxes. Lines with errors are stored as invalid, to be corrected, and never stop the others. Nothing is copied before the batch is started.`,
         operationId: 'createMigrationBatch',
-        tags,
         body: NewBatch,
         response: responses(Success(CreatedBatch), 201),
       },
@@ -131,7 +127,6 @@ function batchRoute(app: App, deps: BatchRoutesDeps): void {
       schema: {
         summary: 'Get a batch with its sums and problems',
         operationId: 'getMigrationBatch',
-        tags,
         params,
         response: responses(Success(Batch)),
       },
@@ -144,7 +139,6 @@ function batchRoute(app: App, deps: BatchRoutesDeps): void {
       schema: {
         summary: 'Change the name or the limits of a batch',
         operationId: 'updateMigrationBatch',
-        tags,
         params,
         body: BatchChanges,
         response: responses(Success(Batch)),
@@ -161,7 +155,6 @@ function batchRoute(app: App, deps: BatchRoutesDeps): void {
       schema: {
         summary: 'Delete a batch of which nothing was copied',
         operationId: 'deleteMigrationBatch',
-        tags,
         params,
         response: responses(Done),
       },
@@ -181,7 +174,6 @@ function batchRoute(app: App, deps: BatchRoutesDeps): void {
       schema: {
         summary: 'Add mailboxes to a batch, or update passwords',
         operationId: 'addMailboxesToBatch',
-        tags,
         params,
         body: MoreMailboxes,
         response: responses(Success(AddedMailboxes)),
@@ -206,7 +198,6 @@ function readingRoutes(
         summary: 'Download the report of a batch',
         description: 'One line per mailbox: state, messages, bytes, errors, last synchronization.',
         operationId: 'downloadBatchReport',
-        tags,
         params,
         produces: ['text/csv'],
         response: responsesAs('text/csv', Type.String()),
@@ -229,7 +220,6 @@ function readingRoutes(
         summary: 'Follow a batch (server-sent events)',
         description: `Sends an event \`batch\` with the batch, then one per second at most with the batch and the mailboxes that changed, up to ${MAX_EVENT_MAILBOXES}.`,
         operationId: 'followMigrationBatch',
-        tags,
         params,
         produces: ['text/event-stream'],
         response: responsesAs('text/event-stream', BatchEvent, 'The data of each event'),

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { Row } from '../../store/row.ts'
+import { insertRow, listRows, lockRow, type Row, updateRows } from '../../store/row.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ProofLevel } from '../proof/proof-document.ts'
@@ -50,11 +50,7 @@ type NewCutover = Pick<
 
 /** Creates a cut-over whose first step is open. */
 export async function insertCutover(db: Db, cutover: NewCutover): Promise<string> {
-  const { id } = await db
-    .insertInto('migrationCutover')
-    .values(cutover)
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await insertRow(db, 'migrationCutover', cutover, ['id'])
   const steps = STEPS.map((step, index) => ({
     cutoverId: id,
     step,
@@ -81,23 +77,17 @@ export async function lockCutover(
   db: Transaction<DB>,
   id: string,
 ): Promise<CutoverRow | undefined> {
-  const row = await db
-    .selectFrom('migrationCutover')
-    .select(COLUMNS)
-    .where('id', '=', id)
-    .where('endedAt', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()
-  return row as CutoverRow | undefined
+  return lockRow(db, 'migrationCutover', COLUMNS, { id, endedAt: null })
 }
 
 /** The steps in their order. */
 export async function listSteps(db: Db, cutoverId: string): Promise<StepRow[]> {
-  const rows = (await db
-    .selectFrom('migrationCutoverStep')
-    .select(['step', 'openedAt', 'closedAt', 'outcome', 'note', 'person'])
-    .where('cutoverId', '=', cutoverId)
-    .execute()) as StepRow[]
+  const rows = (await listRows(
+    db,
+    'migrationCutoverStep',
+    ['step', 'openedAt', 'closedAt', 'outcome', 'note', 'person'],
+    { cutoverId },
+  )) as StepRow[]
   return rows.toSorted((a, b) => STEPS.indexOf(a.step) - STEPS.indexOf(b.step))
 }
 
@@ -167,11 +157,7 @@ export async function markSwitched(db: Db, id: string): Promise<void> {
 const COPIES_IN_FLIGHT = 10_000
 
 export async function startFinalPass(db: Db, id: string): Promise<void> {
-  await db
-    .updateTable('migrationCutover')
-    .set({ finalStartedAt: sql<Date>`now()` })
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'migrationCutover', { id }, { finalStartedAt: sql<Date>`now()` })
 }
 
 export async function endCutover(
@@ -218,11 +204,10 @@ export async function makeCutoverDue(
   batchId: string,
   { withDns }: { withDns: boolean },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('migrationCutover')
-    .set({ nextCheckAt: sql<Date>`clock_timestamp()`, ...(withDns && { dnsCheckedAt: null }) })
-    .where('batchId', '=', batchId)
-    .where('endedAt', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(
+    db,
+    'migrationCutover',
+    { batchId, endedAt: null },
+    { nextCheckAt: sql<Date>`clock_timestamp()`, ...(withDns && { dnsCheckedAt: null }) },
+  )
 }

@@ -16,7 +16,6 @@ import {
 import { CutoverStepName, FoundCutover, NewCutover, CutoverConfirmation } from './shapes.ts'
 import { findShownCutover } from './cutover-view.ts'
 
-const tags = ['Migration batches']
 const params = Type.Object({ id: Uuid })
 const path = '/api/v1/imap/batches/:id/cutover'
 
@@ -34,7 +33,6 @@ export function cutoverRoutes(app: App, deps: CutoverDeps): void {
         description:
           'Its steps, what was seen in each, and what is open; null before there is one.',
         operationId: 'getMigrationCutover',
-        tags,
         params,
         response: responses(Success(FoundCutover)),
       },
@@ -53,7 +51,6 @@ export function cutoverRoutes(app: App, deps: CutoverDeps): void {
         description:
           'Watches the MX records of the domain and the old mailboxes, and shows what to do next. It changes nothing in DNS.',
         operationId: 'createMigrationCutover',
-        tags,
         params,
         body: NewCutover,
         response: responses(Success(FoundCutover), 201),
@@ -73,7 +70,6 @@ export function cutoverRoutes(app: App, deps: CutoverDeps): void {
         summary: 'Confirm or skip the open step of a cut-over',
         description: 'The note is recorded with your name, and the next step opens.',
         operationId: 'confirmMigrationCutoverStep',
-        tags,
         params: Type.Object({ id: Uuid, step: CutoverStepName }),
         body: CutoverConfirmation,
         response: responses(Success(FoundCutover)),
@@ -131,7 +127,7 @@ function simpleRoute(
     `${path}/${action}`,
     {
       ...(limit && { config: { limit } }),
-      schema: { ...described, tags, params, response: responses(Success(FoundCutover)) },
+      schema: { ...described, params, response: responses(Success(FoundCutover)) },
     },
     async (request) => {
       const name = nameOf(request)

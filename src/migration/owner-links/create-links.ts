@@ -9,6 +9,7 @@ import { OWNER_LINK_LIMITS } from './limits.ts'
 import type { BatchLinkRequest, LinkRequest } from './shapes.ts'
 import { insertLink } from './owner-links.sql.ts'
 import { createOwnerToken } from './owner-token.ts'
+import type { CreatedOwnerLink } from './shapes.ts'
 
 /** Path of the page of a link; the token follows. */
 export const OWNER_PAGE_PATH = '/mailbox-sign-in'
@@ -16,14 +17,6 @@ export const OWNER_PAGE_PATH = '/mailbox-sign-in'
 export type CreateDeps = { db: Kysely<DB>; baseUrl: string }
 
 type Asker = { workspaceId: string; accountId: string }
-
-export type CreatedLink = {
-  mailboxId: string | null
-  side: 'source' | 'destination'
-  user: string
-  host: string
-  url: string
-}
 
 /**
  * Creates the link of one side of a migration that waits for a sign-in. It replaces an earlier one.
@@ -34,7 +27,7 @@ export async function createMigrationLink(
   { workspaceId, accountId }: Asker,
   migrationId: string,
   { side, days = OWNER_LINK_LIMITS.days }: LinkRequest,
-): Promise<CreatedLink> {
+): Promise<CreatedOwnerLink> {
   const { token, hash } = createOwnerToken()
   return db.transaction().execute(async (trx) => {
     const row = await findMigration(trx, workspaceId, migrationId)
@@ -61,7 +54,7 @@ export async function createBatchLinks(
   { workspaceId, accountId }: Asker,
   batchId: string,
   { side, days = OWNER_LINK_LIMITS.days, mailboxes: ids }: BatchLinkRequest,
-): Promise<CreatedLink[]> {
+): Promise<CreatedOwnerLink[]> {
   return db.transaction().execute(async (trx) => {
     const batch = await requireBatch(trx, { workspaceId, id: batchId })
     if (batch.finishedAt) throw new Fault('conflict', 'The batch is finished.')
@@ -71,7 +64,7 @@ export async function createBatchLinks(
     )
     if (chosen.length === 0)
       throw new Fault('conflict', `No mailbox waits for the owner of its ${side}.`)
-    const links: CreatedLink[] = []
+    const links: CreatedOwnerLink[] = []
     for (const { id: mailboxId, [side]: address } of chosen) {
       const { token, hash } = createOwnerToken()
       const target = { mailboxId }

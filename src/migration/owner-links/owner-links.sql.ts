@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
+import { deleteRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { AccountAddress } from '../migrations.sql.ts'
 import { OWNER_LINK_LIMITS } from './limits.ts'
@@ -149,11 +150,7 @@ export async function claimLink(
 
 /** Deletes the links of a mailbox with which its owners have not signed in. */
 export async function deleteOpenLinks(db: Db, mailboxId: string): Promise<void> {
-  await db
-    .deleteFrom('ownerLink')
-    .where('mailboxId', '=', mailboxId)
-    .where('usedAt', 'is', null)
-    .execute()
+  await deleteRows(db, 'ownerLink', { mailboxId, usedAt: null })
 }
 
 /** @returns what the revoked link was for; undefined when there was none that was open */

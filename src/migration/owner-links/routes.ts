@@ -11,7 +11,6 @@ import { OWNER_LINK_LIMITS } from './limits.ts'
 import { BatchLinkRequest, CreatedOwnerLink, LinkRequest, OwnerLink } from './shapes.ts'
 import { deleteOpenLink, listLinks, type OwnerLinkRow } from './owner-links.sql.ts'
 
-const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
 
 /** Registers the links with which owners of mailboxes sign in, for the members of a workspace. */
@@ -25,7 +24,6 @@ export function ownerLinkRoutes(app: App, deps: CreateDeps): void {
         description:
           'For a migration that waits. The owner needs no account. The migration continues when neither side waits. A new link replaces the one before.',
         operationId: 'createOwnerLink',
-        tags,
         params,
         body: LinkRequest,
         response: responses(Success(CreatedOwnerLink), 201),
@@ -44,7 +42,6 @@ export function ownerLinkRoutes(app: App, deps: CreateDeps): void {
       schema: {
         summary: 'List the owners’ links of a migration',
         operationId: 'listOwnerLinks',
-        tags,
         params,
         response: responses(Success(Type.Array(OwnerLink))),
       },
@@ -64,7 +61,6 @@ export function ownerLinkRoutes(app: App, deps: CreateDeps): void {
         summary: 'Revoke the link of an owner',
         description: 'Only one that was not used. The migration goes on waiting.',
         operationId: 'revokeOwnerLink',
-        tags,
         params,
         response: responses(Done),
       },
@@ -91,7 +87,6 @@ function batchLinkRoutes(app: App, deps: CreateDeps): void {
         description:
           'A mailbox is queued when its owner has signed in. New links replace those before.',
         operationId: 'createBatchOwnerLinks',
-        tags: ['Migration batches'],
         params,
         body: BatchLinkRequest,
         response: responses(Success(Type.Array(CreatedOwnerLink)), 201),
@@ -111,7 +106,6 @@ function batchLinkRoutes(app: App, deps: CreateDeps): void {
       schema: {
         summary: 'List the owners’ links of a batch',
         operationId: 'listBatchOwnerLinks',
-        tags: ['Migration batches'],
         params,
         response: responses(Success(Type.Array(OwnerLink))),
       },

@@ -43,6 +43,7 @@ export const CreatedOwnerLink = Type.Object({
       'To send to the owner of the mailbox. It is shown once, because only its hash is stored.',
   }),
 })
+export type CreatedOwnerLink = Static<typeof CreatedOwnerLink>
 
 export const OwnerLink = Type.Object({
   id: Uuid,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { MailboxProof, ProofLevel, Verdict } from './proof-document.ts'
-import { findRow, type Row } from '../../store/row.ts'
+import { findRow, type Row, updateRows } from '../../store/row.ts'
 
 type ProofState = 'waiting' | 'running' | 'done' | 'failed'
 
@@ -62,12 +62,7 @@ export async function saveProofProgress(
   { migrationId, request }: Request,
   progress: { messagesRead: number; messagesTotal: number | null },
 ): Promise<void> {
-  await db
-    .updateTable('migrationProof')
-    .set(progress)
-    .where('migrationId', '=', migrationId)
-    .where('request', '=', request)
-    .execute()
+  await updateRows(db, 'migrationProof', { migrationId, request }, progress)
 }
 
 /** Ends a proof, unless it was requested again meanwhile. */
@@ -76,18 +71,17 @@ export async function endProof(
   { migrationId, request }: Request,
   result: { document: string; verdict: Verdict } | { error: string },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('migrationProof')
-    .set({
+  return updateRows(
+    db,
+    'migrationProof',
+    { migrationId, request },
+    {
       state: 'error' in result ? 'failed' : 'done',
       endedAt: sql<Date>`now()`,
       error: null,
       ...result,
-    })
-    .where('migrationId', '=', migrationId)
-    .where('request', '=', request)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+    },
+  )
 }
 
 /** The exact text of the last proof; null before there is one. */

@@ -40,7 +40,6 @@ export function proofKeyRoute(app: App, { proofKey }: Pick<ProofRoutesDeps, 'pro
       schema: {
         summary: 'Get the public key of the proofs of migrations',
         operationId: 'getProofKey',
-        tags: ['Migration'],
         response: responses(Success(ProofKey)),
       },
     },
@@ -51,7 +50,6 @@ export function proofKeyRoute(app: App, { proofKey }: Pick<ProofRoutesDeps, 'pro
 function mailboxRoutes(app: App, deps: ProofRoutesDeps): void {
   const { db, proofKey } = deps
   const path = '/api/v1/imap/migrate/:id/proof'
-  const tags = ['Migration']
   app.get(
     path,
     {
@@ -59,7 +57,6 @@ function mailboxRoutes(app: App, deps: ProofRoutesDeps): void {
         summary: 'Get the proof of a migration',
         description: 'The last proof that was made, and the state of the one that is being made.',
         operationId: 'getMigrationProof',
-        tags,
         params,
         response: responses(Success(MigrationProof)),
       },
@@ -78,7 +75,6 @@ function mailboxRoutes(app: App, deps: ProofRoutesDeps): void {
         description:
           'Reads the messages of both servers again and compares them. It replaces an earlier proof when it is made.',
         operationId: 'requestMigrationProof',
-        tags,
         params,
         body: ProofRequest,
         response: responses(Success(MigrationProof)),
@@ -92,7 +88,7 @@ function mailboxRoutes(app: App, deps: ProofRoutesDeps): void {
   )
   app.get(
     `${path}/file`,
-    { config: { limit: 'proof files' }, schema: { ...fileSchema('Migration'), tags } },
+    { config: { limit: 'proof files' }, schema: fileSchema('Migration') },
     async (request, reply) => {
       const { id } = request.params
       await requireMigration(db, nameOf(request, id))
@@ -107,7 +103,6 @@ function mailboxRoutes(app: App, deps: ProofRoutesDeps): void {
 function batchRoutes(app: App, deps: ProofRoutesDeps): void {
   const { db, proofKey } = deps
   const path = '/api/v1/imap/batches/:id/proof'
-  const tags = ['Migration batches']
   app.get(
     path,
     {
@@ -115,7 +110,6 @@ function batchRoutes(app: App, deps: ProofRoutesDeps): void {
       schema: {
         summary: 'Get the proof of a batch',
         operationId: 'getMigrationBatchProof',
-        tags,
         params,
         response: responses(Success(MigrationBatchProof)),
       },
@@ -134,7 +128,6 @@ function batchRoutes(app: App, deps: ProofRoutesDeps): void {
         description:
           'Reads the messages of both servers again and compares them, mailbox by mailbox.',
         operationId: 'requestMigrationBatchProof',
-        tags,
         params,
         body: BatchProofRequest,
         response: responses(Success(MigrationBatchProof)),
@@ -148,7 +141,7 @@ function batchRoutes(app: App, deps: ProofRoutesDeps): void {
   )
   app.get(
     `${path}/file`,
-    { config: { limit: 'proof files' }, schema: { ...fileSchema('MigrationBatch'), tags } },
+    { config: { limit: 'proof files' }, schema: fileSchema('MigrationBatch') },
     async (request, reply) => {
       const batch = await requireBatch(db, nameOf(request, request.params.id))
       const { requested } = await countBatchProofs(db, batch.id)

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { lockRow } from '../../store/row.ts'
+import { deleteRows, listRows, lockRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import {
   isWasteful,
@@ -29,12 +29,7 @@ export async function readCopies(
     // Nothing is added meanwhile. A worker that has lost the migration leaves it to the other.
     if (!(await lockRun(trx, run))) return packed
     const fewer = packRecords([...readRecords(await findCopies(trx, run.id, folder, state))])
-    await trx
-      .deleteFrom('migrationCopy')
-      .where('migrationId', '=', run.id)
-      .where('folder', '=', folder)
-      .where('epoch', '=', epochOf(state))
-      .execute()
+    await deleteRows(trx, 'migrationCopy', { migrationId: run.id, folder, epoch: epochOf(state) })
     const row = { migrationId: run.id, folder, epoch: epochOf(state), copies: fewer }
     await trx.insertInto('migrationCopy').values(row).execute()
     return fewer
@@ -53,14 +48,13 @@ export async function findCopies(
   folder: string,
   state: Pick<SavedFolder, 'sourceUidValidity' | 'destinationUidValidity'>,
 ): Promise<Buffer> {
-  const rows = await db
-    .selectFrom('migrationCopy')
-    .select('copies')
-    .where('migrationId', '=', id)
-    .where('folder', '=', folder)
-    .where('epoch', '=', epochOf(state))
-    .orderBy('id')
-    .execute()
+  const rows = await listRows(
+    db,
+    'migrationCopy',
+    ['copies'],
+    { migrationId: id, folder, epoch: epochOf(state) },
+    'id',
+  )
   return Buffer.concat(rows.map(({ copies }) => copies))
 }
 
@@ -85,13 +79,13 @@ export async function addDeletions(
 
 /** The open deletions of a migration, oldest first. */
 export async function listDeletions(db: Db, id: string): Promise<Deletion[]> {
-  const rows = await db
-    .selectFrom('migrationDeletion')
-    .select(['id', 'folder', 'reason', 'destination', 'destinationUidValidity', 'isHeld', 'record'])
-    .where('migrationId', '=', id)
-    .where('outcome', 'is', null)
-    .orderBy('id')
-    .execute()
+  const rows = await listRows(
+    db,
+    'migrationDeletion',
+    ['id', 'folder', 'reason', 'destination', 'destinationUidValidity', 'isHeld', 'record'],
+    { migrationId: id, outcome: null },
+    'id',
+  )
   return rows.map((row) => ({
     ...row,
     id: String(row.id),

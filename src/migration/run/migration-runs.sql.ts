@@ -1,4 +1,4 @@
-import { findRow } from '../../store/row.ts'
+import { findRow, listRows, updateRows } from '../../store/row.ts'
 import { sql, type Transaction } from 'kysely'
 import { PREPARED, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
@@ -130,12 +130,7 @@ export async function markAlive(
 
 /** Releases a migration, so that another worker can claim it at once. */
 export async function markReleased(db: Db, { id, run }: Run): Promise<void> {
-  await db
-    .updateTable('migration')
-    .set({ aliveAt: null })
-    .where('id', '=', id)
-    .where('run', '=', run)
-    .execute()
+  await updateRows(db, 'migration', { id, run }, { aliveAt: null })
 }
 
 /** Returns a migration to the queue, at the position it had. */
@@ -179,12 +174,7 @@ export async function markStalled(
 
 /** Resets the number of consecutive stalls. */
 export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
-  await db
-    .updateTable('migration')
-    .set({ stalls: 0 })
-    .where('id', '=', id)
-    .where('run', '=', run)
-    .execute()
+  await updateRows(db, 'migration', { id, run }, { stalls: 0 })
 }
 
 /**
@@ -260,21 +250,13 @@ export async function findFolder(db: Db, id: string, folder: string): Promise<Sa
 
 /** The folders that have a saved state. */
 export async function listFolders(db: Db, id: string): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom('migrationFolder')
-    .select('folder')
-    .where('migrationId', '=', id)
-    .execute()
+  const rows = await listRows(db, 'migrationFolder', ['folder'], { migrationId: id })
   return new Set(rows.map(({ folder }) => folder))
 }
 
 /** The saved states of all folders. */
 export async function loadFolders(db: Db, id: string): Promise<Map<string, SavedFolder>> {
-  const rows = await db
-    .selectFrom('migrationFolder')
-    .select(['folder', 'state'])
-    .where('migrationId', '=', id)
-    .execute()
+  const rows = await listRows(db, 'migrationFolder', ['folder', 'state'], { migrationId: id })
   return new Map(rows.map(({ folder, state }) => [folder, state as SavedFolder]))
 }
 

@@ -10,7 +10,6 @@ import { countDeletions, findSync, listPasses } from './syncs.sql.ts'
 import type { SyncRow } from './sync-row.ts'
 import { presentPass, presentSync } from './sync-view.ts'
 
-const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
 const path = '/api/v1/imap/migrate/:id/sync'
 
@@ -25,7 +24,6 @@ export function syncRoutes(app: App, deps: SyncDeps): void {
         description:
           'Each pass copies new messages and follows flags, moves and deletions of copied ones. Calling it again changes the settings and starts a pass.',
         operationId: 'setMigrationSync',
-        tags,
         params,
         body: MigrationSyncRequest,
         response: responses(Success(MigrationSync)),
@@ -44,7 +42,6 @@ export function syncRoutes(app: App, deps: SyncDeps): void {
         summary: 'End the synchronization of a migration',
         description: 'A running pass is completed. The passwords are deleted.',
         operationId: 'endMigrationSync',
-        tags,
         params,
         response: responses(Done),
       },
@@ -62,7 +59,6 @@ export function syncRoutes(app: App, deps: SyncDeps): void {
         description:
           'When a folder of the source loses more than half of its messages in one pass, their copies are kept until this is called. The next pass deletes them.',
         operationId: 'confirmMigrationDeletions',
-        tags,
         params,
         response: responses(Success(MigrationSync)),
       },
@@ -79,7 +75,6 @@ export function syncRoutes(app: App, deps: SyncDeps): void {
       schema: {
         summary: 'List the passes of a migration that changed something or failed',
         operationId: 'listMigrationPasses',
-        tags,
         params,
         response: responses(Success(SyncPasses)),
       },

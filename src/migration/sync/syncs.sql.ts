@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { deleteRows, findRow } from '../../store/row.ts'
+import { deleteRows, findRow, lockRow, updateRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import type { SyncChanges } from '../engine/sync/pass.ts'
 import { SYNC_LIMITS } from './limits.ts'
@@ -55,11 +55,7 @@ export async function saveSyncs(
 
 /** Makes the next pass of a synchronization due at once, and a whole one. */
 export async function requestPass(db: Db, migrationId: string): Promise<void> {
-  await db
-    .updateTable('migrationSync')
-    .set({ nextAt: sql<Date>`now()`, seen: null })
-    .where('migrationId', '=', migrationId)
-    .execute()
+  await updateRows(db, 'migrationSync', { migrationId }, { nextAt: sql<Date>`now()`, seen: null })
 }
 
 /** Ends the synchronization of a migration; false when it has none. */
@@ -69,11 +65,7 @@ export async function deleteSync(db: Db, migrationId: string): Promise<boolean> 
 
 /** Holds a synchronization until a pass of its migration has ended. */
 export async function markPassStarted(db: Db, migrationId: string): Promise<void> {
-  await db
-    .updateTable('migrationSync')
-    .set({ nextAt: null, claimedUntil: null })
-    .where('migrationId', '=', migrationId)
-    .execute()
+  await updateRows(db, 'migrationSync', { migrationId }, { nextAt: null, claimedUntil: null })
 }
 
 /** A pass: when it ran, what it changed, and why it failed; null for none. */
@@ -97,12 +89,7 @@ export async function recordPass(
   migrationId: string,
   { startedAt, changes, error, seen, isHeld }: Pass,
 ): Promise<{ isLater: boolean; isSameError: boolean } | null> {
-  const before = await db
-    .selectFrom('migrationSync')
-    .select(['lastError', 'passes'])
-    .where('migrationId', '=', migrationId)
-    .forUpdate()
-    .executeTakeFirst()
+  const before = await lockRow(db, 'migrationSync', ['lastError', 'passes'], { migrationId })
   if (!before) return null
   const shown = changes && JSON.stringify(changes)
   const isSameError = error !== null && before.lastError === error

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { deleteRows } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { ListMode, ListModes } from './modes.ts'
 import type { HostRow } from '../hosts.sql.ts'
@@ -35,11 +36,7 @@ export async function saveAddress(db: Db, row: HostAddressRow): Promise<void> {
 
 /** Deletes an address with its facts. */
 export async function deleteAddress(db: Db, hostId: string, ip: string): Promise<void> {
-  await db
-    .deleteFrom('monitoredAddress')
-    .where('hostId', '=', hostId)
-    .where('ip', '=', ip)
-    .execute()
+  await deleteRows(db, 'monitoredAddress', { hostId, ip })
   await db
     .deleteFrom('monitoredFact')
     .where('hostId', '=', hostId)
@@ -135,11 +132,7 @@ export async function setWorkspaceMode(
   mode: ListMode | null,
 ): Promise<void> {
   if (mode === null) {
-    await db
-      .deleteFrom('monitoredList')
-      .where('workspaceId', '=', workspaceId)
-      .where('zone', '=', zone)
-      .execute()
+    await deleteRows(db, 'monitoredList', { workspaceId, zone })
     return
   }
   await db

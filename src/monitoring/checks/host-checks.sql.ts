@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { claimDueRows, claimWhere, isFree, type DueRows } from '../../store/due-rows.ts'
 import { mapResponsible } from '../../store/responsible.ts'
+import { updateRows } from '../../store/row.ts'
 import { listFacts, type FactRow } from '../facts/host-facts.sql.ts'
 import {
   listAddresses,
@@ -86,12 +87,7 @@ function byHost({ hostId }: { hostId: string }): string {
 
 /** Releases a claimed host unchanged. */
 export async function releaseHost(db: Db, { id, run }: HostRow): Promise<void> {
-  await db
-    .updateTable('monitoredHost')
-    .set({ claimedUntil: null })
-    .where('id', '=', id)
-    .where('run', '=', run)
-    .execute()
+  await updateRows(db, 'monitoredHost', { id, run }, { claimedUntil: null })
 }
 
 type CheckOutcome = Pick<
@@ -116,18 +112,16 @@ export async function saveCheck(
   { id, run }: HostRow,
   outcome: CheckOutcome,
 ): Promise<boolean> {
-  const row = await db
-    .updateTable('monitoredHost')
-    .set({
+  return updateRows(
+    db,
+    'monitoredHost',
+    { id, run },
+    {
       ...outcome,
       claimedUntil: null,
       // Hosts that are older than these columns lack them; triggers keep them afterwards.
       recentStates: sql<string>`coalesce(recent_states, monitored_recent_states(id))`,
       firstCertificate: sql<string>`coalesce(first_certificate, monitored_first_certificate(id))`,
-    })
-    .where('id', '=', id)
-    .where('run', '=', run)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
+    },
+  )
 }

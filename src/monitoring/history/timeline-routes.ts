@@ -17,8 +17,6 @@ import { listHostsByStatus } from '../hosts.sql.ts'
 import { listEventsSince, listPeriodsOfHosts } from './host-history.sql.ts'
 import { buildTimeline, spansOf } from './timeline.ts'
 
-const tags = ['Monitoring']
-
 /** The listings of one host, and of all hosts, over the last 90 days. */
 export function timelineRoutes(
   app: App,
@@ -29,7 +27,6 @@ export function timelineRoutes(
     {
       schema: {
         summary: `Get the listings and changes of a host over ${TIMELINE_DAYS} days`,
-        tags,
         params: Type.Object({ id: Uuid }),
         response: responses(Success(HostTimeline)),
       },
@@ -54,7 +51,6 @@ export function timelineRoutes(
       schema: {
         summary: `Get the listings of the workspace’s hosts over ${TIMELINE_DAYS} days`,
         description: `Up to ${MAX_TIMELINE_HOSTS} hosts: listed ones first, then those that could not be checked.`,
-        tags,
         response: responses(Success(WorkspaceTimeline)),
       },
     },

@@ -26,7 +26,6 @@ export function listRoute(app: App, { db }: Deps): void {
         description:
           'Oldest first, unless ordered otherwise; `status` puts listed hosts first, then those with a problem of a certificate. ' +
           'With `page` or `limit`, the response is one page, and has `pagination` and `counts`. Without them, it has all hosts.',
-        tags: ['Monitoring'],
         querystring: HostsQuery,
         response: responses(HostList),
       },

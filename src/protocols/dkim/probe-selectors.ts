@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { forEachConcurrently } from '../../for-each-concurrently.ts'
 import type { DnsFailure } from '../../net/dns.ts'
 import { parseDkimKey, type DkimKey } from './dkim-key.ts'
 import {
@@ -128,16 +129,4 @@ function findingOf(
 
 function randomLabel(): string {
   return `x${randomBytes(8).toString('hex')}`
-}
-
-async function forEachConcurrently<T>(
-  items: T[],
-  lanes: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const waiting = items.values()
-  const lane = async () => {
-    for (const item of waiting) await work(item)
-  }
-  await Promise.all(Array.from({ length: lanes }, lane))
 }

@@ -24,12 +24,8 @@ export type ExaminedSignature = DkimVerdict & {
 const MIN_RSA_BITS = 1024
 
 /** Verifies each DKIM signature of a mail, in their order (RFC 6376, 6.1; RFC 8301; RFC 8463). */
-export async function verifyDkim(
-  message: Message,
-  queries: DnsQueries,
-  now = Date.now(),
-): Promise<DkimVerdict[]> {
-  const examined = await examineSignatures(message, queries, now)
+export async function verifyDkim(message: Message, queries: DnsQueries): Promise<DkimVerdict[]> {
+  const examined = await examineSignatures(message, queries)
   return examined.map(({ domain, result }) => ({ domain, result }))
 }
 

@@ -118,7 +118,7 @@ type ListingCache = {
 }
 
 /** Keeps listings until they expire, the youngest of them when there are too many. */
-function createListingCache(size = MAX_CACHED_LISTINGS): ListingCache {
+function createListingCache(): ListingCache {
   let young = new Map<string, Listing>()
   let old = new Map<string, Listing>()
   return {
@@ -130,7 +130,7 @@ function createListingCache(size = MAX_CACHED_LISTINGS): ListingCache {
     },
     set(key, listing) {
       // Two generations: dropping a map whole is cheaper than looking for its oldest key.
-      if (young.size >= size / 2) [young, old] = [new Map(), young]
+      if (young.size >= MAX_CACHED_LISTINGS / 2) [young, old] = [new Map(), young]
       young.set(key, listing)
     },
   }

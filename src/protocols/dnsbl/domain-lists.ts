@@ -56,13 +56,14 @@ const PROOF_LIFETIME_MS = 45 * MINUTE_MS
  * Creates the domain blocklists. A list counts as “not listed” only while it returns its test
  * entry through the same resolver.
  */
-export function createDomainLists(
-  { resolver, lists: addressLists, keyOf }: Pick<Blocklists, 'resolver' | 'lists' | 'keyOf'>,
-  lists: readonly DomainList[] = DOMAIN_LISTS,
-): DomainLists {
+export function createDomainLists({
+  resolver,
+  lists,
+  keyOf,
+}: Pick<Blocklists, 'resolver' | 'lists' | 'keyOf'>): DomainLists {
   const provenUntil = new Map<string, number>()
   const keyFor = (list: DomainList) => {
-    const found = addressLists.find(({ zone }) => zone === list.keyOf)
+    const found = lists.find(({ zone }) => zone === list.keyOf)
     return found && keyOf(found)
   }
   const ask = (domain: string, list: DomainList, signal: AbortSignal) =>
@@ -105,7 +106,7 @@ export function createDomainLists(
   return {
     check: ({ domain, registeredDomain }, signal) =>
       Promise.all(
-        lists.map((list) =>
+        DOMAIN_LISTS.map((list) =>
           checkOne(list.registeredDomain ? registeredDomain : domain, list, signal),
         ),
       ),

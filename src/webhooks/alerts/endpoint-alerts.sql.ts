@@ -4,7 +4,7 @@ import type { Db } from '../../store/database.ts'
 import { claimDueRows, type DueRows } from '../../store/due-rows.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 import { ALERT_EVALUATION_SECONDS } from '../limits.ts'
-import type { Row } from '../../store/row.ts'
+import { deleteRows, type Row, updateRows } from '../../store/row.ts'
 
 /** The alerts that an endpoint raises. */
 export type AlertSettings = {
@@ -85,7 +85,7 @@ export async function saveAlertSettings(
 
 /** Deletes the settings of an endpoint that raises no alerts. */
 export async function deleteAlertSettings(db: Db, endpointId: string): Promise<void> {
-  await db.deleteFrom('webhookAlert').where('endpointId', '=', endpointId).execute()
+  await deleteRows(db, 'webhookAlert', { endpointId })
 }
 
 /**
@@ -185,12 +185,7 @@ export async function requeueWatched(
   { id, run }: WatchedEndpoint,
   at: Date,
 ): Promise<void> {
-  await db
-    .updateTable('webhookAlert')
-    .set({ dueAt: at })
-    .where('endpointId', '=', id)
-    .where('run', '=', run)
-    .execute()
+  await updateRows(db, 'webhookAlert', { endpointId: id, run }, { dueAt: at })
 }
 
 /** @returns false where the endpoint was changed, cleared or claimed again meanwhile */
@@ -199,11 +194,5 @@ export async function saveAlertState(
   { id, run }: WatchedEndpoint,
   state: AlertState,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('webhookAlert')
-    .set(state)
-    .where('endpointId', '=', id)
-    .where('run', '=', run)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(db, 'webhookAlert', { endpointId: id, run }, state)
 }

@@ -35,12 +35,12 @@ export type MemoryBudget = {
 
 const EMPTY = Buffer.alloc(0)
 
-export function createMemoryBudget(limitBytes = BODY_MEMORY_BYTES): MemoryBudget {
+export function createMemoryBudget(): MemoryBudget {
   let usedBytes = 0
   return {
     reserve(from, to) {
       const more = countedBytes(to) - countedBytes(from)
-      if (usedBytes + more > limitBytes) return false
+      if (usedBytes + more > BODY_MEMORY_BYTES) return false
       usedBytes += more
       return true
     },

@@ -1,5 +1,6 @@
 import { MAX_FIELD_CHARS } from '../limits.ts'
 import { findHeader, type Header } from '../headers.ts'
+import { once } from '../../once.ts'
 
 /** What conditions and keys read of a request. */
 export type ReadableRequest = {
@@ -98,11 +99,6 @@ export function createRequestValues(
       return JSON.isRawJSON(exact) ? JSON.stringify(exact) : String(value)
     },
   }
-}
-
-function once<T>(read: () => T): () => T {
-  let value: { read: T } | undefined
-  return () => (value ??= { read: read() }).read
 }
 
 /** The first of several parameters with a name counts, as in templates. */

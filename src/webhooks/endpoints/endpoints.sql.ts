@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
 import type { Db } from '../../store/database.ts'
-import { findRow, lockAndCountRows, type Row } from '../../store/row.ts'
+import { findRow, insertRow, listRows, lockAndCountRows, type Row } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { responsibleFor } from '../../store/responsible.ts'
 import type { Header } from '../headers.ts'
@@ -62,23 +62,12 @@ export async function insertEndpoint(
   db: Db,
   endpoint: EndpointChange & { workspaceId: string; token: string },
 ): Promise<EndpointRow> {
-  const row = await db
-    .insertInto('webhookEndpoint')
-    .values(written(endpoint))
-    .returning(ENDPOINT)
-    .executeTakeFirstOrThrow()
-  return row as EndpointRow
+  return insertRow(db, 'webhookEndpoint', written(endpoint), ENDPOINT)
 }
 
 /** Lists the endpoints of a workspace, oldest first. */
 export async function listEndpoints(db: Db, workspaceId: string): Promise<EndpointRow[]> {
-  const rows = await db
-    .selectFrom('webhookEndpoint')
-    .select(ENDPOINT)
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('id')
-    .execute()
-  return rows as EndpointRow[]
+  return listRows(db, 'webhookEndpoint', ENDPOINT, { workspaceId }, 'id')
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { findRow, type Row } from '../../store/row.ts'
+import { findRow, insertRow, type Row, updateRows } from '../../store/row.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { HELD_DELIVERY_DAYS, LISTED_ATTEMPTS, MAX_READ_BYTES } from '../limits.ts'
 import { SELECTED_COLUMNS, type RequestRow } from '../requests/captured-request.ts'
@@ -121,11 +121,7 @@ export async function insertDelivery(
     edited?: boolean
   },
 ): Promise<string> {
-  const { id } = await db
-    .insertInto('webhookDelivery')
-    .values(values)
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await insertRow(db, 'webhookDelivery', values, ['id'])
   return id
 }
 
@@ -137,12 +133,7 @@ export async function retryDelivery(db: Db, id: string, state: 'waiting' | 'held
     .where('id', '=', id)
     .where('state', 'not in', ['waiting', 'sending'])
     .execute()
-  await db
-    .updateTable('webhookDelivery')
-    .set({ dueAt: sql<Date>`now()` })
-    .where('id', '=', id)
-    .where('state', '=', 'waiting')
-    .execute()
+  await updateRows(db, 'webhookDelivery', { id, state: 'waiting' }, { dueAt: sql<Date>`now()` })
 }
 
 /** Moves the waiting deliveries of a destination to another state. */

@@ -46,7 +46,6 @@ export type DestinationRoutesDeps = TestDeps & {
 
 const BASE = '/api/webhook/endpoints/:id'
 const PATH = `${BASE}/destinations`
-const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
 const destinationParams = Type.Object({ id: Uuid, destinationId: Uuid })
 const deliveryParams = Type.Object({ id: Uuid, deliveryId: Uuid })
@@ -72,7 +71,7 @@ function hidesSecrets(request: FastifyRequest): boolean {
 }
 
 function listRoutes(app: App, deps: DestinationRoutesDeps): void {
-  const common = { tags, params }
+  const common = { params }
   app.get(
     PATH,
     {
@@ -113,7 +112,7 @@ function listRoutes(app: App, deps: DestinationRoutesDeps): void {
 }
 
 function oneDestinationRoutes(app: App, deps: DestinationRoutesDeps): void {
-  const common = { tags, params: destinationParams }
+  const common = { params: destinationParams }
   const path = `${PATH}/:destinationId`
   app.get(
     path,
@@ -157,7 +156,7 @@ function oneDestinationRoutes(app: App, deps: DestinationRoutesDeps): void {
 }
 
 function actionRoutes(app: App, deps: DestinationRoutesDeps): void {
-  const common = { tags, params: destinationParams }
+  const common = { params: destinationParams }
   const path = `${PATH}/:destinationId`
   app.post(
     `${path}/pause`,
@@ -278,7 +277,6 @@ function deliveryRoutes(app: App, deps: DestinationRoutesDeps): void {
     {
       schema: {
         summary: 'List deliveries, newest first',
-        tags,
         params,
         querystring: DeliveryQuery,
         response: responses(DeliveryPage),
@@ -300,7 +298,6 @@ function deliveryRoutes(app: App, deps: DestinationRoutesDeps): void {
     {
       schema: {
         summary: 'Get a delivery with its attempts',
-        tags,
         params: deliveryParams,
         response: responses(DeliveryDetails),
       },
@@ -321,7 +318,6 @@ function deliveryRoutes(app: App, deps: DestinationRoutesDeps): void {
       schema: {
         summary: 'Send a delivery again now',
         description: 'Also one that was delivered. An attempt always follows.',
-        tags,
         params: deliveryParams,
         response: responses(OneDelivery, 202),
       },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { deleteRows, lockRow, type Row } from '../../store/row.ts'
+import { deleteRows, lockRow, type Row, updateRows } from '../../store/row.ts'
 import { claimDueRows, futureTimestampsOf, type DueRows } from '../../store/due-rows.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import {
@@ -259,13 +259,7 @@ export async function updateClaimed(
   { id, claims }: ClaimedDestination,
   values: DestinationValues,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('webhookDestination')
-    .set(columnsOf(values))
-    .where('id', '=', id)
-    .where('claims', '=', claims)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return updateRows(db, 'webhookDestination', { id, claims }, columnsOf(values))
 }
 
 /** A destination whose queue is full since now, or has room again. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { countRows } from '../../store/row.ts'
 import { MAX_EDITS_PER_ENDPOINT } from '../limits.ts'
 import type { EditedFields } from './edit-request.ts'
 
@@ -27,12 +28,7 @@ export async function makeRoomForEdit(db: Db, endpointId: string): Promise<boole
       select e.delivery_id from webhook_edit e join webhook_delivery d on d.id = e.delivery_id
       where e.endpoint_id = ${endpointId} and d.ended_at is not null
       order by e.created_at desc offset ${MAX_EDITS_PER_ENDPOINT - 1})`.execute(db)
-  const { count } = await db
-    .selectFrom('webhookEdit')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('endpointId', '=', endpointId)
-    .executeTakeFirstOrThrow()
-  return count < MAX_EDITS_PER_ENDPOINT
+  return (await countRows(db, 'webhookEdit', { endpointId })) < MAX_EDITS_PER_ENDPOINT
 }
 
 /** Reads what was edited in the requests of these deliveries, by their ids. */

@@ -11,7 +11,6 @@ import { listReplays } from './replays.sql.ts'
 import { NewReplay, WebhookReplay } from './shapes.ts'
 
 const PATH = '/api/webhook/endpoints/:id/replays'
-const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
 const replayParams = Type.Object({ id: Uuid, replayId: Uuid })
 const OneReplay = Type.Object({ success: Type.Literal(true), replay: WebhookReplay })
@@ -28,7 +27,6 @@ export function replayRoutes(app: App, deps: DestinationDeps): void {
     {
       schema: {
         summary: 'List replays, newest first',
-        tags,
         params,
         response: responses(AllReplays),
       },
@@ -47,7 +45,6 @@ export function replayRoutes(app: App, deps: DestinationDeps): void {
         description:
           'Beside new requests, with `X-Portreeve-Repeat: replay` and new signatures of the destination. The signature of the sender ' +
           'stays, and receivers may reject it as too old.',
-        tags,
         params,
         body: NewReplay,
         response: responses(OneReplay, 202),
@@ -63,7 +60,6 @@ export function replayRoutes(app: App, deps: DestinationDeps): void {
     {
       schema: {
         summary: 'Get the progress of a replay',
-        tags,
         params: replayParams,
         response: responses(OneReplay),
       },
@@ -78,7 +74,6 @@ export function replayRoutes(app: App, deps: DestinationDeps): void {
     {
       schema: {
         summary: 'Cancel a replay, and its deliveries that wait',
-        tags,
         params: replayParams,
         response: responses(OneReplay),
       },

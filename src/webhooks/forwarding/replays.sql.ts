@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { countRows, findRow, type Row } from '../../store/row.ts'
+import { countRows, findRow, insertRow, type Row } from '../../store/row.ts'
 import { claimDueRows, futureTimestampsOf, type DueRows } from '../../store/due-rows.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import { MAX_DESTINATION_PAUSE_SECONDS, REPLAY_LEASE_SECONDS } from '../limits.ts'
@@ -70,12 +70,8 @@ export async function insertReplay(
   db: Db,
   { when, ...replay }: NewReplay & { total: number; upTo: number },
 ): Promise<ReplayRow> {
-  const row = await db
-    .insertInto('webhookReplay')
-    .values({ ...replay, conditions: JSON.stringify(when) })
-    .returning(COLUMNS)
-    .executeTakeFirstOrThrow()
-  return row as unknown as ReplayRow
+  const row = { ...replay, conditions: JSON.stringify(when) }
+  return (await insertRow(db, 'webhookReplay', row, COLUMNS)) as ReplayRow
 }
 
 /** Lists the replays of an endpoint, newest first. */
@@ -99,7 +95,8 @@ export async function findReplay(
   endpointId: string,
   id: string,
 ): Promise<ReplayRow | undefined> {
-  return findRow(db, 'webhookReplay', COLUMNS, { endpointId, id })
+  const row = await findRow(db, 'webhookReplay', COLUMNS, { endpointId, id })
+  return row as ReplayRow | undefined
 }
 
 /** Cancels a replay, and its deliveries that wait. */

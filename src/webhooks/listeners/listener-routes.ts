@@ -22,7 +22,6 @@ type ListenerRoutesDeps = {
 
 const BASE = '/api/webhook/endpoints/:id'
 const PATH = `${BASE}/listeners`
-const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
 const listenerParams = Type.Object({ id: Uuid, listenerId: Uuid })
 
@@ -60,7 +59,6 @@ export function listenerRoutes(app: App, { db, forget }: ListenerRoutesDeps): vo
         description:
           'Senders then wait for `POST …/requests/{requestId}/answer`. One listener answers at a time; without an answer in ' +
           'time, the sender gets the endpoint’s own response, with `X-Webhook-Answer: fallback`. Rules answer first.',
-        tags,
         params,
         body: Type.Object({
           holdSeconds: Type.Number({
@@ -86,7 +84,6 @@ export function listenerRoutes(app: App, { db, forget }: ListenerRoutesDeps): vo
     {
       schema: {
         summary: 'Renew the lease of a listener',
-        tags,
         params: listenerParams,
         response: responses(Done),
       },
@@ -101,7 +98,6 @@ export function listenerRoutes(app: App, { db, forget }: ListenerRoutesDeps): vo
     {
       schema: {
         summary: 'End a listener',
-        tags,
         params: listenerParams,
         response: responses(Done),
       },
@@ -117,7 +113,6 @@ export function listenerRoutes(app: App, { db, forget }: ListenerRoutesDeps): vo
       schema: {
         summary: 'Answer the sender of a captured request',
         description: 'Once. A late answer is shown on the request.',
-        tags,
         params: Type.Object({ id: Uuid, requestId: Uuid }),
         body: Answer,
         response: responses(Done, 201),

@@ -2,7 +2,7 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import type { Pool } from 'pg'
 import { createCopyIn } from '../../store/copy/copy-in.ts'
 import type { Db } from '../../store/database.ts'
-import { findRow, hasRow } from '../../store/row.ts'
+import { deleteRows, findRow, hasRow } from '../../store/row.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Surplus } from '../capture/surplus.ts'
 import { UNSENDABLE } from '../forwarding/unsendable.ts'
@@ -161,7 +161,7 @@ export async function findStart(
  */
 export async function deleteRequests(db: Db, endpointId: string): Promise<number> {
   await sql`select take_turn_deleting_requests()`.execute(db)
-  await db.deleteFrom('webhookRepeat').where('endpointId', '=', endpointId).execute()
+  await deleteRows(db, 'webhookRepeat', { endpointId })
   const [{ deleted } = { deleted: 0 }] = await deleteCounted(db, sql`endpoint_id = ${endpointId}`)
   return deleted
 }

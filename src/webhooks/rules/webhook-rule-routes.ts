@@ -33,7 +33,6 @@ const AllRules = Type.Object({ success: Type.Literal(true), rules: Type.Array(We
 const Reset = Type.Object({ success: Type.Literal(true), reset: Type.Integer() })
 
 const PATH = '/api/webhook/endpoints/:id/rules'
-const tags = ['Webhooks']
 
 /** Registers `/api/webhook/endpoints/{id}/rules…`. */
 export function webhookRuleRoutes(app: App, deps: RuleRoutesDeps): void {
@@ -48,7 +47,7 @@ function rulesOf(request: FastifyRequest): RulesOf {
 }
 
 function listRoutes(app: App, deps: RuleRoutesDeps): void {
-  const common = { tags, params }
+  const common = { params }
   app.get(
     PATH,
     {
@@ -100,7 +99,7 @@ function listRoutes(app: App, deps: RuleRoutesDeps): void {
 }
 
 function oneRuleRoutes(app: App, deps: RuleRoutesDeps): void {
-  const common = { tags, params: ruleParams }
+  const common = { params: ruleParams }
   app.put(
     `${PATH}/:ruleId`,
     {
@@ -153,7 +152,6 @@ function previewRoute(app: App, { db, secretKey }: RuleRoutesDeps): void {
       schema: {
         summary: 'Show which rules a captured request matches',
         description: 'Changes nothing, and advances no sequence.',
-        tags,
         params,
         body: Type.Object({ requestId: Uuid }),
         response: responses(RulePreview),

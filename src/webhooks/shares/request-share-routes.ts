@@ -12,7 +12,6 @@ import type { ShareRow } from './request-shares.sql.ts'
 type ShareRoutesDeps = { db: Kysely<DB>; baseUrl: string }
 
 const BASE = '/api/webhook/endpoints/:id'
-const tags = ['Webhooks']
 
 /** Registers the route of shared requests, for everyone who has the link. */
 export function sharedRequestRoute(app: App, { db }: Pick<ShareRoutesDeps, 'db'>): void {
@@ -22,7 +21,6 @@ export function sharedRequestRoute(app: App, { db }: Pick<ShareRoutesDeps, 'db'>
       config: { limit: 'public pages' },
       schema: {
         summary: 'Get a shared webhook request',
-        tags,
         params: Type.Object({ token: Type.String({ maxLength: 100 }) }),
         response: responses(Success(SharedRequest)),
       },
@@ -55,7 +53,6 @@ export function shareRoutes(app: App, { db, baseUrl }: ShareRoutesDeps): void {
         description:
           'Without the client’s address, and without the values of `Authorization`, cookies and of headers and query fields whose name ' +
           'says that they are a signature, a key, a token or another secret. It ends when the request is deleted.',
-        tags,
         params: Type.Object({ id: Uuid, requestId: Uuid }),
         body: NewShare,
         response: responses(OneShare, 201),
@@ -72,7 +69,6 @@ export function shareRoutes(app: App, { db, baseUrl }: ShareRoutesDeps): void {
     {
       schema: {
         summary: 'List the public links of an endpoint, newest first',
-        tags,
         params: Type.Object({ id: Uuid }),
         response: responses(AllShares),
       },
@@ -87,7 +83,6 @@ export function shareRoutes(app: App, { db, baseUrl }: ShareRoutesDeps): void {
     {
       schema: {
         summary: 'End a public link',
-        tags,
         params: Type.Object({ id: Uuid, shareId: Uuid }),
         response: responses(Done),
       },

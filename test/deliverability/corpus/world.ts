@@ -1,9 +1,7 @@
+import type { SmtpConnection } from '../../../src/net/smtp-server.ts'
 import { analyzeMail } from '../../../src/deliverability/mail-tests/analysis/analyze-mail.ts'
 import type { Finding } from '../../../src/deliverability/mail-tests/analysis/finding.ts'
-import type {
-  SmtpConnection,
-  TestMail,
-} from '../../../src/deliverability/mail-tests/analysis/mail-facts.ts'
+import type { TestMail } from '../../../src/deliverability/mail-tests/analysis/mail-facts.ts'
 import { createBlocklists } from '../../../src/protocols/dnsbl/blocklists.ts'
 import { readCatalogue } from '../../../src/protocols/dnsbl/blocklist-catalogue.ts'
 import { createDomainLists } from '../../../src/protocols/dnsbl/domain-lists.ts'

@@ -1,7 +1,7 @@
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql, type Insertable, type Kysely, type Transaction } from 'kysely'
 import type { Role } from '../../../http/access.ts'
 import type { Db } from '../../../store/database.ts'
-import { countRows, deleteRows } from '../../../store/row.ts'
+import { countRows, deleteRows, insertRow } from '../../../store/row.ts'
 import type { DB } from '../../../store/tables.ts'
 
 type InvitationRow = {
@@ -84,26 +84,16 @@ export async function findInvitationByHash(
   return row && toInvitation(row)
 }
 
-export type NewInvitationRow = {
-  workspaceId: string
-  email: string | null
-  role: Role
-  hash: Buffer
-  invitedBy: string
-  expiresAt: Date
-}
-
-export async function insertInvitation(db: Db, invitation: NewInvitationRow): Promise<string> {
-  const { id } = await db
-    .insertInto('invitation')
-    .values(invitation)
-    .returning('id')
-    .executeTakeFirstOrThrow()
+export async function insertInvitation(
+  db: Db,
+  invitation: Insertable<DB['invitation']>,
+): Promise<string> {
+  const { id } = await insertRow(db, 'invitation', invitation, ['id'])
   return id
 }
 
 export async function deleteInvitation(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('invitation').where('id', '=', id).execute()
+  await deleteRows(db, 'invitation', { id })
 }
 
 /** @param roles only invitations to these roles; by default all */

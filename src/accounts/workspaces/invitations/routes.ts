@@ -41,8 +41,6 @@ type InvitationRoutesDeps = {
   baseUrl: string
 }
 
-const tags = ['Workspaces']
-
 /**
  * Shows what an invitation offers, without an account. Only POST requests with the token have an
  * effect or an answer: programs that open the links of an email do not use it up.
@@ -58,7 +56,6 @@ export function invitationPreviewRoute(
       schema: {
         summary: 'Preview an invitation',
         operationId: 'previewInvitation',
-        tags,
         body: InvitationToken,
         response: responses(Success(InvitationPreview)),
       },
@@ -89,7 +86,6 @@ export function invitationSignUpRoute(app: App, deps: InvitationSignUpDeps): voi
         operationId: 'signUpByInvitation',
         description:
           'Creates the account of the invited email address, makes it a member, and signs in. Works once, also while sign-up is closed. 403 for an invitation without an address, and where passwords are turned off; 409 when the address has an account.',
-        tags,
         body: InvitationSignUp,
         response: responses(Success(InvitedAccount), 201),
       },
@@ -128,7 +124,6 @@ export function invitationRoutes(
       config: { role: 'admin' },
       schema: {
         summary: 'List open invitations',
-        tags,
         description: 'Requires the role `admin`. Newest first.',
         params: workspaceParams,
         response: responses(Success(Type.Array(Invitation))),
@@ -147,7 +142,6 @@ export function invitationRoutes(
       schema: {
         summary: 'Invite to a workspace',
         operationId: 'createInvitation',
-        tags,
         security,
         description:
           'Requires the role `admin` and a recent sign-in. With an email address, only an account with that verified address can accept, or one that the link creates; without one, any account with the link. The link works once, within 7 days. Inviting an address again replaces the earlier invitation.',
@@ -179,7 +173,6 @@ export function invitationRoutes(
       config: { role: 'admin' },
       schema: {
         summary: 'Revoke an invitation',
-        tags,
         description: 'Requires the role `admin`.',
         params: Type.Object({ workspaceId: Uuid, id: Uuid }),
         response: responses(Done),
@@ -198,7 +191,6 @@ export function invitationRoutes(
       schema: {
         summary: 'Accept an invitation',
         operationId: 'acceptInvitation',
-        tags,
         security,
         description:
           'Requires a session. Makes the account a member of the workspace. As an owner, it needs a place for one more workspace in its plan; otherwise the answer is 409 and the invitation stays open.',

@@ -1,6 +1,6 @@
 import type { Role } from '../../../http/access.ts'
 import type { Db } from '../../../store/database.ts'
-import { countRows, deleteRows } from '../../../store/row.ts'
+import { countRows, deleteRows, updateRows } from '../../../store/row.ts'
 
 export type MemberRow = {
   accountId: string
@@ -63,12 +63,7 @@ export async function updateRole(
   accountId: string,
   role: Role,
 ): Promise<void> {
-  await db
-    .updateTable('membership')
-    .set({ role })
-    .where('workspaceId', '=', workspaceId)
-    .where('accountId', '=', accountId)
-    .execute()
+  await updateRows(db, 'membership', { workspaceId, accountId }, { role })
 }
 
 /** Deletes a membership, with the API tokens that the account has in this workspace. */
@@ -77,10 +72,6 @@ export async function deleteMembership(
   workspaceId: string,
   accountId: string,
 ): Promise<void> {
-  await db
-    .deleteFrom('apiToken')
-    .where('workspaceId', '=', workspaceId)
-    .where('accountId', '=', accountId)
-    .execute()
+  await deleteRows(db, 'apiToken', { workspaceId, accountId })
   await deleteRows(db, 'membership', { workspaceId, accountId })
 }

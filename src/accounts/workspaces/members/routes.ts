@@ -16,14 +16,12 @@ type MemberRoutesDeps = { db: Kysely<DB>; membershipMails: MembershipMails }
 
 /** The members of a workspace: `/api/v1/workspaces/:workspaceId/members`. */
 export function memberRoutes(app: App, { db, membershipMails }: MemberRoutesDeps): void {
-  const tags = ['Workspaces']
-  const changes = { tags, security: [{ session: [] }], params }
+  const changes = { security: [{ session: [] }], params }
   app.get(
     '/api/v1/workspaces/:workspaceId/members',
     {
       schema: {
         summary: 'List members',
-        tags,
         params: workspaceParams,
         response: responses(Success(Type.Array(Member))),
       },

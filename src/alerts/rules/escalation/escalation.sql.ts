@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 import { dueInTurn, lockDueRows, type DueRows } from '../../../store/due-rows.ts'
+import { updateRows } from '../../../store/row.ts'
 import { isMutedIncident } from '../../silence/alert-silence.sql.ts'
 import type { Escalation, RuleQuietHours, RuleSettings } from '../rule.ts'
 
@@ -58,9 +59,5 @@ export async function scheduleEscalation(
   id: string,
   { step, at }: { step: number; at: Date | null },
 ): Promise<void> {
-  await db
-    .updateTable('alertIncident')
-    .set({ escalationStep: step, escalatesAt: at })
-    .where('id', '=', id)
-    .execute()
+  await updateRows(db, 'alertIncident', { id }, { escalationStep: step, escalatesAt: at })
 }

@@ -1,6 +1,7 @@
 import { getDomain } from 'tldts'
 import { parseAddress } from '../../../net/address.ts'
 import type { Resolver } from '../../../net/dns.ts'
+import type { SmtpConnection } from '../../../net/smtp-server.ts'
 import { verifyArc, type ArcVerdict } from '../../../protocols/dkim/verify-arc.ts'
 import { examineSignatures, type ExaminedSignature } from '../../../protocols/dkim/verify-dkim.ts'
 import { discoverDmarc, type DmarcDiscovery } from '../../../protocols/dmarc/dmarc-discovery.ts'
@@ -25,6 +26,7 @@ import {
 } from '../../../protocols/mail/mime.ts'
 import { lookUpReverse, type ReverseDns } from '../../../protocols/networks/reverse-dns.ts'
 import { evaluateSpf, type SpfEvaluation } from '../../../protocols/spf/evaluate-spf.ts'
+import { once } from '../../../once.ts'
 import { collectLinks, type MailLink } from './mail-links.ts'
 
 /** How a mail came. `reported`: from its own Received field, or as a person said. */
@@ -43,18 +45,6 @@ export type TestMail = {
   connection: SmtpConnection | null
   /** When the receiving server got it; null when that is not known. */
   receivedAt: Date | null
-}
-
-/** Facts of the SMTP session that brought a mail. */
-export type SmtpConnection = {
-  /** Version and cipher; null for a session without TLS. */
-  tls: { version: string; cipher: string } | null
-  /** Whether the server offered STARTTLS. */
-  isTlsOffered: boolean
-  /** Whether the client greeted with EHLO. */
-  isExtended: boolean
-  /** Parameters of MAIL FROM, such as `BODY=8BITMIME`. */
-  parameters: string[]
 }
 
 /** The services that the checks of a mail receive. */
@@ -183,11 +173,6 @@ export function createMailFacts(
       return checking
     },
   }
-}
-
-function once<T>(look: () => Promise<T>): () => Promise<T> {
-  let found: Promise<T> | undefined
-  return () => (found ??= look())
 }
 
 function isAttachment({ disposition, filename, type }: MimePart): boolean {

@@ -3,7 +3,7 @@ import type { Db } from '../../../store/database.ts'
 import { containsWords, orderTerm, type Order } from '../../../store/order.ts'
 import type { AccountAddress } from '../../migrations.sql.ts'
 import type { MailboxState } from '../batches.sql.ts'
-import { findRow, type Row } from '../../../store/row.ts'
+import { deleteRows, findRow, listRows, type Row } from '../../../store/row.ts'
 
 export type Pass = 'dry_run' | 'sync'
 
@@ -95,13 +95,13 @@ export async function listAccounts(
   db: Db,
   batchId: string,
 ): Promise<Pick<MailboxRow, 'id' | 'line' | 'state' | 'source' | 'destination'>[]> {
-  const rows = await db
-    .selectFrom('batchMailbox')
-    .select(['id', 'line', 'state', 'source', 'destination'])
-    .where('batchId', '=', batchId)
-    .orderBy('position')
-    .execute()
-  return rows as MailboxRow[]
+  return listRows(
+    db,
+    'batchMailbox',
+    ['id', 'line', 'state', 'source', 'destination'],
+    { batchId },
+    'position',
+  )
 }
 
 export type MailboxFilter = {
@@ -237,7 +237,7 @@ export async function saveCorrection(
 }
 
 export async function deleteMailbox(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('batchMailbox').where('id', '=', id).execute()
+  await deleteRows(db, 'batchMailbox', { id })
 }
 
 /** Mailboxes of a report that are read together, which takes about two milliseconds. */

@@ -9,7 +9,6 @@ import { BatchMailbox, MailboxChanges, MailboxPage, MailboxQuery } from '../shap
 import { presentMailbox } from '../batch-view.ts'
 import { findMailbox, listMailboxes } from './batch-mailboxes.sql.ts'
 
-const tags = ['Migration batches']
 const params = Type.Object({ id: Uuid, mailboxId: Uuid })
 
 /** Registers `/api/v1/imap/batches/{id}/mailboxes…`. */
@@ -23,7 +22,6 @@ export function mailboxRoutes(app: App, deps: BatchDeps): void {
         summary: 'List the mailboxes of a batch',
         description: 'In the order of the file, unless ordered otherwise.',
         operationId: 'listBatchMailboxes',
-        tags,
         params: Type.Object({ id: Uuid }),
         querystring: MailboxQuery,
         response: responses(Success(MailboxPage)),
@@ -49,7 +47,6 @@ export function mailboxRoutes(app: App, deps: BatchDeps): void {
         description:
           'Passwords can always change, except while the mailbox is synchronized; hosts and users until both sides have accepted a sign-in.',
         operationId: 'updateBatchMailbox',
-        tags,
         params,
         body: MailboxChanges,
         response: responses(Success(BatchMailbox)),
@@ -70,7 +67,6 @@ export function mailboxRoutes(app: App, deps: BatchDeps): void {
         summary: 'Remove a mailbox from a batch',
         description: 'Deletes its passwords. Messages already copied are kept.',
         operationId: 'deleteBatchMailbox',
-        tags,
         params,
         response: responses(Done),
       },

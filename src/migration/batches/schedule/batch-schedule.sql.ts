@@ -38,21 +38,22 @@ export async function lockScheduling(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.batchScheduling})`.execute(db)
 }
 
+/** A migration that waits for a worker or runs. */
+export type OpenMigration = {
+  /** The account that answers for its workspace. */
+  responsibleId: string
+  batchId: string | null
+  source: string
+  destination: string
+}
+
 /** Migrations of all accounts that wait for a worker or run, also those of no batch. Held ones do not count. */
-export async function listOpenMigrations(
-  db: Db,
-): Promise<
-  { responsibleId: string; batchId: string | null; source: string; destination: string }[]
-> {
-  const { rows } = await sql<{
-    responsibleId: string
-    batchId: string | null
-    source: string
-    destination: string
-  }>`select ${responsibleFor('workspace_id')} as responsible_id, batch_id, lower(source ->> 'host') as source, lower(destination ->> 'host') as destination
+export async function listOpenMigrations(db: Db): Promise<OpenMigration[]> {
+  const { rows } =
+    await sql<OpenMigration>`select ${responsibleFor('workspace_id')} as responsible_id, batch_id, lower(source ->> 'host') as source, lower(destination ->> 'host') as destination
     from migration where status in ('pending', 'running') and not ${isInDeletedWorkspace('workspace_id')}`.execute(
-    db,
-  )
+      db,
+    )
   return rows
 }
 

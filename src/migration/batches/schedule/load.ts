@@ -1,13 +1,4 @@
-import type { Candidate, Saturated } from './batch-schedule.sql.ts'
-
-/** A migration that waits for a worker or runs. */
-type OpenMigration = {
-  /** The account that answers for its workspace. */
-  responsibleId: string
-  batchId: string | null
-  source: string
-  destination: string
-}
+import type { Candidate, OpenMigration, Saturated } from './batch-schedule.sql.ts'
 
 /** The mailboxes in progress at each host and of each account. */
 export type Load = {

@@ -51,12 +51,13 @@ const WINDOW_MS = 10_000
 /** Seconds of samples below which no estimate is made. */
 const MIN_RATE_SECONDS = 2
 
-export function createRate(now: () => number = () => performance.now()): RateMeter {
+export function createRate(): RateMeter {
   const samples: (Sample & { at: number })[] = []
   return {
     record(sample) {
-      samples.push({ ...sample, at: now() })
-      while (samples.length > 2 && now() - (samples[1]?.at ?? 0) > WINDOW_MS) samples.shift()
+      samples.push({ ...sample, at: performance.now() })
+      while (samples.length > 2 && performance.now() - (samples[1]?.at ?? 0) > WINDOW_MS)
+        samples.shift()
     },
     perSecond() {
       const [first, last] = [samples[0], samples.at(-1)]

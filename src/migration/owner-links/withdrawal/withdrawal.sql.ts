@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
+import { updateRows } from '../../../store/row.ts'
 import type { DB } from '../../../store/tables.ts'
 import { NOW, type MailboxRow } from '../../batches/mailboxes/batch-mailboxes.sql.ts'
 import {
@@ -94,8 +95,7 @@ export async function saveWithdrawn(
     .set({ source: JSON.stringify(source), destination: JSON.stringify(destination) })
     .where('id', '=', id)
     .execute()
-  if (sealed !== null)
-    await db.updateTable('migrationSecret').set({ sealed }).where('migrationId', '=', id).execute()
+  if (sealed !== null) await updateRows(db, 'migrationSecret', { migrationId: id }, { sealed })
 }
 
 /**
@@ -133,6 +133,5 @@ export async function saveWithdrawnMailbox(
     })
     .where('id', '=', id)
     .execute()
-  if (sealed !== null)
-    await db.updateTable('batchMailboxSecret').set({ sealed }).where('mailboxId', '=', id).execute()
+  if (sealed !== null) await updateRows(db, 'batchMailboxSecret', { mailboxId: id }, { sealed })
 }

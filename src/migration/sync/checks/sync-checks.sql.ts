@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../store/database.ts'
 import { isInDeletedWorkspace } from '../../../store/deleted-workspaces.ts'
 import { claimDueRows, dueInTurn, type DueRows } from '../../../store/due-rows.ts'
+import { updateRows } from '../../../store/row.ts'
 import type { AccountAddress } from '../../migrations.sql.ts'
 import { SYNC_LIMITS } from '../limits.ts'
 import { NEXT_PASS } from '../syncs.sql.ts'
@@ -121,11 +122,7 @@ export async function recordFailedCheck(
 
 /** Returns a check to those that are due. */
 export async function releaseCheck(db: Db, migrationId: string): Promise<void> {
-  await db
-    .updateTable('migrationSync')
-    .set({ claimedUntil: null })
-    .where('migrationId', '=', migrationId)
-    .execute()
+  await updateRows(db, 'migrationSync', { migrationId }, { claimedUntil: null })
 }
 
 /** Holds a synchronization until the next month. */
@@ -147,9 +144,5 @@ export async function holdUntilNextMonth(
 
 /** Counts a migration towards the present month. */
 export async function markCounted(db: Db, migrationId: string): Promise<void> {
-  await db
-    .updateTable('migration')
-    .set({ countedAt: sql<Date>`now()` })
-    .where('id', '=', migrationId)
-    .execute()
+  await updateRows(db, 'migration', { id: migrationId }, { countedAt: sql<Date>`now()` })
 }

@@ -2,7 +2,6 @@ import { astring } from '../connection/command-encoding.ts'
 import { ImapRefused } from '../connection/refusals.ts'
 import { numberOf, stringOf, type Value } from '../connection/response.ts'
 import type { Wire } from '../connection/wire.ts'
-import type { ByteString } from './mailbox-name.ts'
 
 /** Storage of an account in bytes. */
 export type MailboxQuota = { used: number; limit: number }
@@ -11,10 +10,7 @@ export type MailboxQuota = { used: number; limit: number }
  * Reads the storage quota of a mailbox (RFC 9208); null when the server reports none.
  * @throws ImapLost
  */
-export async function readQuota(
-  wire: Wire,
-  name: ByteString = 'INBOX',
-): Promise<MailboxQuota | null> {
+export async function readQuota(wire: Wire): Promise<MailboxQuota | null> {
   if (!wire.capabilities.has('QUOTA')) return null
   let quota: MailboxQuota | null = null
   const data = (values: Value[]) => {
@@ -23,7 +19,7 @@ export async function readQuota(
     return true
   }
   try {
-    await wire.run(['GETQUOTAROOT ', astring(name)], { data })
+    await wire.run(['GETQUOTAROOT ', astring('INBOX')], { data })
     return quota
   } catch (error) {
     if (error instanceof ImapRefused) return null
