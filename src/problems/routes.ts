@@ -16,7 +16,6 @@ export function problemRoute(app: App, deps: ProblemDeps): void {
         description:
           'The problems that the dashboard shows and counts: listed hosts, broken domains, certificates, failed migrations of the last two weeks, ' +
           'unreadable report mailboxes, alert channels and delistings that need your action. API tokens get those of the modules that their scopes allow.',
-        tags: ['Accounts'],
         response: responses(Success(ProblemList)),
       },
     },

@@ -4,7 +4,6 @@ import { Done, responses } from '../http/http-schema.ts'
 import type { App } from '../http/http-server.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Job } from '../jobs/job.ts'
-import { TAGS } from '../http/attack-tags.ts'
 import { acceptHeldVersion, enableFeed } from './change-feed.ts'
 import { FeedChange, FeedParam } from './shapes.ts'
 
@@ -23,7 +22,6 @@ export function feedAdministrationRoutes(
         operationId: 'updatePublicFeed',
         summary: 'Enable or disable a public feed',
         description: 'For administrators. An enabled feed is downloaded at once.',
-        tags: TAGS,
         params: FeedParam,
         body: FeedChange,
         response: responses(Done),
@@ -42,7 +40,6 @@ export function feedAdministrationRoutes(
         operationId: 'acceptPublicFeed',
         summary: 'Use the version of a public feed that is held back',
         description: 'For administrators.',
-        tags: TAGS,
         params: FeedParam,
         response: responses(Done),
       },

@@ -33,7 +33,6 @@ import {
   listChannels,
 } from './alert-channels.sql.ts'
 
-const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/alerts/channels…`: the channels of a workspace, their tests and confirmation. */
@@ -52,7 +51,6 @@ function managementRoutes(app: App, deps: SendDeps): void {
       schema: {
         summary: 'List alert channels',
         description: 'The first channel is the email address of the owner.',
-        tags,
         response: responses(Success(Type.Array(Channel))),
       },
     },
@@ -68,7 +66,6 @@ function managementRoutes(app: App, deps: SendDeps): void {
       schema: {
         summary: 'List the types of alert channels',
         description: 'Each with the fields of its settings, for a form.',
-        tags,
         response: responses(Success(Type.Array(ChannelTypeInfo))),
       },
     },
@@ -81,7 +78,6 @@ function managementRoutes(app: App, deps: SendDeps): void {
         summary: 'Create an alert channel',
         description:
           'An email address other than a member’s own gets a code first. If the email fails, `problem` says why; request a new code at `…/code`. Webhook requests are signed as in Standard Webhooks; the secret is shown only once.',
-        tags,
         body: NewChannel,
         response: responses(Success(CreatedChannel), 201),
       },
@@ -106,7 +102,6 @@ function managementRoutes(app: App, deps: SendDeps): void {
         summary: 'Update an alert channel',
         description:
           'Settings that are not given keep their values. `enabled: true` also turns on a channel that was disabled after a week of failures.',
-        tags,
         params,
         body: ChannelChanges,
         response: responses(Success(Channel)),
@@ -124,7 +119,6 @@ function managementRoutes(app: App, deps: SendDeps): void {
       schema: {
         summary: 'Delete an alert channel',
         description: 'Its deliveries stay in the list of alerts. What waits is not sent.',
-        tags,
         params,
         response: responses(Done),
       },
@@ -165,7 +159,6 @@ function testRoutes(app: App, deps: SendDeps): void {
         summary: 'Test a new alert channel',
         description:
           'Sends a test with these settings and stores nothing. Not for `email`, whose address may need a code, and `webhook`, whose key does not exist yet.',
-        tags,
         body: NewChannel,
         response: responses(Success(TestResult)),
       },
@@ -186,7 +179,6 @@ function testRoutes(app: App, deps: SendDeps): void {
         summary: 'Send a test alert',
         description:
           'Responds when the test was accepted, else with the error of the relay or the receiver. Chat and push services get a problem that begins and ends.',
-        tags,
         params,
         response: responses(Success(TestResult)),
       },
@@ -205,7 +197,6 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
       config: { unaudited: true },
       schema: {
         summary: 'Send a new confirmation code',
-        tags,
         params,
         response: responses(Done),
       },
@@ -224,7 +215,6 @@ function confirmationRoutes(app: App, deps: SendDeps): void {
     {
       schema: {
         summary: 'Confirm an email address',
-        tags,
         params,
         body: Confirmation,
         response: responses(Success(Channel)),

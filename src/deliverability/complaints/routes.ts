@@ -32,7 +32,6 @@ export type ComplaintRoutesDeps = {
 }
 
 const PATH = '/api/v1/complaints'
-const tags = ['Complaints']
 
 /** Registers `/api/v1/complaints`. */
 export function complaintRoutes(app: App, deps: ComplaintRoutesDeps): void {
@@ -44,7 +43,6 @@ export function complaintRoutes(app: App, deps: ComplaintRoutesDeps): void {
         summary: 'Summarize complaints',
         description:
           'Complaints of recipients that providers report (ARF), by provider, source, domain and campaign. A provider that never reported one has no data, which is not 0.',
-        tags,
         querystring: ComplaintQuery,
         response: responses(Success(ComplaintSummary)),
       },
@@ -66,7 +64,6 @@ export function complaintRoutes(app: App, deps: ComplaintRoutesDeps): void {
         summary: 'Create the address for complaints',
         description:
           'The address to enter in the feedback loops of providers. A workspace has one; if it exists, it stays the same.',
-        tags,
         response: responses(Success(ComplaintAddress), 201),
       },
     },
@@ -85,7 +82,6 @@ export function complaintRoutes(app: App, deps: ComplaintRoutesDeps): void {
       schema: {
         summary: 'Delete the address for complaints',
         description: 'Mail to it is rejected from now on. Complaints are kept for 400 days.',
-        tags,
         response: responses(Done),
       },
     },

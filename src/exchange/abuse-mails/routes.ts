@@ -4,7 +4,6 @@ import { Done, paginationOf, responses, sliceOf, Success } from '../../http/http
 import type { App } from '../../http/http-server.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { notify } from '../../store/notifications.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import type { Db } from '../../store/database.ts'
 import { findProblem } from './bounces/bounces.sql.ts'
 import { composeAbuseMail } from './compose-mail.ts'
@@ -57,7 +56,6 @@ function settingsRoutes(app: App, { db, mailRelay, returnPath }: AbuseMailDeps):
       schema: {
         operationId: 'getAbuseMailSettings',
         summary: 'Get whether reports are mailed to the networks of the attackers',
-        tags: TAGS,
         response: responses(Success(AbuseMailSettings)),
       },
     },
@@ -75,7 +73,6 @@ function settingsRoutes(app: App, { db, mailRelay, returnPath }: AbuseMailDeps):
         summary:
           'Mail reports to the networks of the attackers, to yourself as a test, or not at all',
         description: 'Your email address becomes the contact, to which recipients answer.',
-        tags: TAGS,
         body: AbuseMailChange,
         response: responses(Success(AbuseMailSettings)),
       },
@@ -106,7 +103,6 @@ function listRoutes(app: App, db: Db): void {
       schema: {
         operationId: 'listAbuseMails',
         summary: 'List emails to the networks of attackers, newest first',
-        tags: TAGS,
         querystring: AbuseMailQuery,
         response: responses(AbuseMailPage),
       },
@@ -126,7 +122,6 @@ function listRoutes(app: App, db: Db): void {
         operationId: 'getAbuseMail',
         summary: 'Get an email to the network of attackers, with all of its text',
         description: 'Except for the link with which its recipient opts out.',
-        tags: TAGS,
         params: AbuseMailParam,
         response: responses(AbuseMailDetail),
       },
@@ -150,7 +145,6 @@ export function abuseMailAdministrationRoutes(app: App, { db }: Pick<AbuseMailDe
         operationId: 'listAbuseMailOptOuts',
         summary: 'List addresses that never get reports by email, newest first',
         description: 'For administrators.',
-        tags: TAGS,
         querystring: OptOutQuery,
         response: responses(OptOutPage),
       },
@@ -169,7 +163,6 @@ export function abuseMailAdministrationRoutes(app: App, { db }: Pick<AbuseMailDe
         operationId: 'deleteAbuseMailOptOut',
         summary: 'Mail reports to an address again',
         description: 'For administrators. A recipient who has opted out with the link wants none.',
-        tags: TAGS,
         params: OptOutParam,
         response: responses(Done),
       },
@@ -187,7 +180,6 @@ export function abuseMailAdministrationRoutes(app: App, { db }: Pick<AbuseMailDe
         operationId: 'createAbuseMailOptOut',
         summary: 'Never mail reports to an address again',
         description: 'For administrators. Recipients opt out with the link in each email.',
-        tags: TAGS,
         body: NewOptOut,
         response: responses(Done, 201),
       },

@@ -1,14 +1,12 @@
 import { Type, type TSchema } from 'typebox'
 import { MAX_BODY_BYTES } from '../../http/limits/server-limits.ts'
 import { MAX_INTEGER, nameComponents, Nullable } from '../../http/http-schema.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 
 export const FORMS = ['application/x-www-form-urlencoded', 'application/json']
 
 export const describe = (operationId: string, summary: string) => ({
   operationId,
   summary,
-  tags: TAGS,
   headers: Key,
 })
 

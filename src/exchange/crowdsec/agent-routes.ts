@@ -7,7 +7,6 @@ import type { AttackList } from '../../abuse/attack-list.ts'
 import { ApiFailure } from '../../fleet/crowdsec/shapes.ts'
 import { sendFailure } from '../../fleet/crowdsec/crowdsec-failures.ts'
 import { requireAllowed } from '../../abuse/intake/report-receipt.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { hashReportToken } from '../../abuse/tokens/report-tokens.ts'
 import { allowlistRoutes } from './allowlist-routes.ts'
 import { ALERTS_BODY_LIMIT } from './notification-route.ts'
@@ -51,7 +50,6 @@ function signInRoutes(
         summary: 'Register a CrowdSec agent whose password is a report token',
         description:
           'Changes nothing: an agent needs no registration, only a report token as its password.',
-        tags: TAGS,
         body: Credentials,
         response: { 201: EMPTY('Registered.'), ...failures },
       },
@@ -69,7 +67,6 @@ function signInRoutes(
       schema: {
         operationId: 'signInCrowdSecAgent',
         summary: 'Sign in as a CrowdSec agent, with a report token as the password',
-        tags: TAGS,
         body: Credentials,
         response: { 200: Session, ...failures },
       },

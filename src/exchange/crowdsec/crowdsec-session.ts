@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { ApiFailure } from '../../fleet/crowdsec/shapes.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { findSession, type AgentSession } from '../../fleet/crowdsec/agent-session.ts'
 import type { TokenAuth } from '../../abuse/tokens/token-auth.ts'
 import { AgentHeaders } from './shapes.ts'
@@ -25,7 +24,6 @@ export const describeAgentRoute = <Success extends Record<number, TSchema>>(
 ) => ({
   operationId,
   summary,
-  tags: TAGS,
   headers: AgentHeaders,
   response: { ...success, '4xx': ApiFailure, '5xx': ApiFailure },
 })

@@ -3,7 +3,6 @@ import type { App } from '../../http/http-server.ts'
 import type { AttackList } from '../../abuse/attack-list.ts'
 import { requireAllowed, tokenHashOf, serverOf } from '../../abuse/intake/report-receipt.ts'
 import { ReportHeaders, ReportQuery } from '../../abuse/shapes.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { Alerts, NotificationResult } from './shapes.ts'
 import { submitAlerts } from './submit-alerts.ts'
 
@@ -26,7 +25,6 @@ export function notificationRoute(
         description:
           'For the notification plugin `http`, with `{{.|toJson}}` as its format. Scenarios are mapped to services. Simulated, ' +
           'manual and old alerts are skipped. Log lines are not stored. Counts as one request.',
-        tags: TAGS,
         headers: ReportHeaders,
         querystring: ReportQuery,
         body: Alerts,

@@ -7,7 +7,6 @@ import type { App } from '../../http/http-server.ts'
 import { isKnown } from '../../abuse/export/etag.ts'
 import { bouncerKeyOf, requireBouncerKey } from '../../fleet/bouncer-key.ts'
 import { BouncerHeaders } from '../../fleet/crowdsec/shapes.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { eventJson, eventsOf, hashesOf, manifestOf, type MispEvent } from './misp.ts'
 import { fleetSource, sharedSource, type Source, type SourceDeps } from './sources.ts'
 import type { Publisher } from './stix.ts'
@@ -79,7 +78,6 @@ function feedRoutes(app: App, feed: Feed): void {
         operationId: `get${operation}MispManifest`,
         summary: `Get ${of} as a feed of MISP: its manifest`,
         description: 'An event for each day on which addresses were listed.',
-        tags: TAGS,
         ...headers,
         response: answers('application/json'),
       },
@@ -96,7 +94,6 @@ function feedRoutes(app: App, feed: Feed): void {
       schema: {
         operationId: `get${operation}MispHashes`,
         summary: `Get ${of} as a feed of MISP: the MD5 of each address, with its event`,
-        tags: TAGS,
         ...headers,
         response: answers('text/csv'),
       },
@@ -110,7 +107,6 @@ function feedRoutes(app: App, feed: Feed): void {
       schema: {
         operationId: `get${operation}MispEvent`,
         summary: `Get ${of} as a feed of MISP: an event`,
-        tags: TAGS,
         ...headers,
         params: Type.Object({ uuid: Uuid }),
         response: answers('application/json'),

@@ -6,7 +6,6 @@ import type { App } from '../../http/http-server.ts'
 import { isUnavailable } from '../../store/database.ts'
 import { passwordOf } from '../../fleet/bouncer-key.ts'
 import { isKnown } from '../../abuse/export/etag.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { fleetSource, sharedSource, type Source, type SourceDeps } from './sources.ts'
 import { manifestEntryOf, MAX_OBJECTS, objectOf, readPage, STIX_TYPE, TAXII_TYPE, type Page } from './taxii.ts' // prettier-ignore
 import * as shapes from './taxii-shapes.ts'
@@ -45,7 +44,6 @@ const describe = (operationId: string, summary: string, schema: TSchema) => ({
   hide: true,
   operationId,
   summary,
-  tags: TAGS,
   response: answers(schema),
 })
 

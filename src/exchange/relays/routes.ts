@@ -1,7 +1,6 @@
 import { callerOf } from '../../http/auth.ts'
 import { Done, paginationOf, responses, sliceOf } from '../../http/http-schema.ts'
 import type { App } from '../../http/http-server.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import { SEND_TIMEOUT_MS } from './limits.ts'
 import { changeRelay, credentialsOf, describeRelays, removeRelay, requireRelay } from './relays.ts'
 import type { RelayDeps } from './send-due.ts'
@@ -33,7 +32,6 @@ function settingsRoutes(app: App, deps: RelayDeps): void {
       schema: {
         operationId: 'listRelays',
         summary: 'List the services that reports can be relayed to, with their state',
-        tags: TAGS,
         response: responses(RelayList),
       },
     },
@@ -51,7 +49,6 @@ function settingsRoutes(app: App, deps: RelayDeps): void {
         description:
           'Reports with a report token of the workspace are sent there from now on: address, service, port, count and ' +
           'time, and nothing else.',
-        tags: TAGS,
         params: RelayParam,
         body: RelaySettings,
         response: responses(Done),
@@ -70,7 +67,6 @@ function settingsRoutes(app: App, deps: RelayDeps): void {
       schema: {
         operationId: 'deleteRelay',
         summary: 'Stop relaying to a service, and delete its key and its queue',
-        tags: TAGS,
         params: RelayParam,
         response: responses(Done),
       },
@@ -91,7 +87,6 @@ function testRoute(app: App, deps: RelayDeps): void {
         operationId: 'testRelay',
         summary: 'Check the key of a service, without a report',
         description: 'DShield cannot check a key: you get a sample of its emails instead.',
-        tags: TAGS,
         params: RelayParam,
         response: responses(RelayTest),
       },
@@ -116,7 +111,6 @@ function reportsRoute(app: App, { db }: RelayDeps): void {
         operationId: 'listRelayedReports',
         summary: 'List relayed reports and what became of them, newest first',
         description: 'Reports are kept for 30 days after they were sent or rejected.',
-        tags: TAGS,
         querystring: RelayReportQuery,
         response: responses(RelayReportPage),
       },

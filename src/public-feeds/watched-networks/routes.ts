@@ -3,7 +3,6 @@ import { Done, paginationOf, responses, sliceOf, Success } from '../../http/http
 import type { App } from '../../http/http-server.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { Queue } from '../../jobs/queue.ts'
-import { TAGS } from '../../http/attack-tags.ts'
 import type { WatchDeps } from './check-network.ts'
 import {
   FindingQuery,
@@ -30,7 +29,6 @@ export function watchedNetworkRoutes(
       schema: {
         operationId: 'listWatchedNetworks',
         summary: 'List watched networks',
-        tags: TAGS,
         response: responses(WatchedNetworkList),
       },
     },
@@ -48,7 +46,6 @@ export function watchedNetworkRoutes(
         description:
           'You get an alert when an address in it is on the attack list or in an enabled public feed. Checked at once, then ' +
           'every five minutes. Exports of the workspace never contain it.',
-        tags: TAGS,
         body: NewWatchedNetwork,
         response: responses(Success(WatchedNetwork), 201),
       },
@@ -69,7 +66,6 @@ function findingRoutes(app: App, { db }: Pick<WatchDeps, 'db'>): void {
       schema: {
         operationId: 'getWatchedNetwork',
         summary: 'Get a watched network, with what is on lists now and what was',
-        tags: TAGS,
         params: WatchedParam,
         querystring: FindingQuery,
         response: responses(WatchedFindings),
@@ -91,7 +87,6 @@ function findingRoutes(app: App, { db }: Pick<WatchDeps, 'db'>): void {
       schema: {
         operationId: 'deleteWatchedNetwork',
         summary: 'Stop watching a network, and delete its history',
-        tags: TAGS,
         params: WatchedParam,
         response: responses(Done),
       },

@@ -1,13 +1,12 @@
 import { Type } from 'typebox'
 import { Done, responses, Success, Uuid } from '../../../http/http-schema.ts'
 import type { App } from '../../../http/http-server.ts'
-import { TAGS } from '../../../http/attack-tags.ts'
 import type { Federation } from '../federation.ts'
 import { addPeer, approvePeer, endPeer, readPeers } from './peers.ts'
 import { NewPeer, Peer, PeerApproval, PeerList } from './shapes.ts'
 
 const BASE = '/api/v1/abuse/peers'
-const common = { tags: TAGS, description: 'For administrators.' }
+const common = { description: 'For administrators.' }
 const params = Type.Object({ id: Uuid })
 
 /** `/api/v1/abuse/peers…`: the installations that evidence is exchanged with. */

@@ -6,7 +6,6 @@ import type { App } from '../../../http/http-server.ts'
 import { signResponse, type SignedRequest } from '../../../protocols/http-signature.ts'
 import { MINUTE_MS } from '../../../time.ts'
 import { countSourceRequest } from '../../../abuse/intake/intake.sql.ts'
-import { TAGS } from '../../../http/attack-tags.ts'
 import type { Federation } from '../federation.ts'
 import { REQUESTS_PER_MINUTE } from '../limits.ts'
 import { readPeerUrl } from '../peers/peers.ts'
@@ -40,7 +39,6 @@ function identityRoute(app: App, { identity: { url, key } }: Federation): void {
       schema: {
         operationId: 'getFederationIdentity',
         summary: 'Get the URL and public key of this installation',
-        tags: TAGS,
         response: responses(Success(PublicIdentity)),
       },
     },
@@ -58,7 +56,6 @@ function followRoute(app: App, federation: Federation): void {
         operationId: 'followInstallation',
         summary: 'Ask this installation to exchange evidence',
         description: 'Signed by the peer. An administrator of this installation decides.',
-        tags: TAGS,
         headers: SignedHeaders,
         response: responses(Success(FollowAnswer)),
       },
@@ -83,7 +80,6 @@ function evidenceRoute(app: App, federation: Federation): void {
         summary: 'Read evidence as a peer, from a position',
         description:
           'Signed by the peer. The state is `ended` for installations that are no peers.',
-        tags: TAGS,
         headers: SignedHeaders,
         querystring: Type.Object({
           after: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
