@@ -1,5 +1,3 @@
-import type { ServiceResponse } from './http.ts'
-
 /** The service does not take the message now. */
 export class Later extends Error {
   readonly seconds: number | undefined
@@ -17,7 +15,8 @@ export class Dead extends Error {}
 /** The service never accepts this message; others it may. */
 export class Rejected extends Error {}
 
-type Answer = Pick<ServiceResponse, 'status' | 'body' | 'json' | 'words'>
+/** What of a `ServiceResponse` decides. */
+type Answer = { status: number; body: string; json: Record<string, unknown>; words: string }
 
 /**
  * How a service answers: errors in JSON, errors as text, or in any way, as its users know alone. What
