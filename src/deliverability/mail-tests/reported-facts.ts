@@ -57,11 +57,14 @@ function checkedAddress({ fields }: Message, hops: readonly Hop[]): string | nul
   let above = 0
   for (const { name, raw } of fields) {
     if (name === 'received') above++
-    const address = CHECKS[name]?.exec(unfold(raw))?.[1]
-    if (address === undefined) continue
+    const text = CHECKS[name]?.exec(unfold(raw))?.[1]
+    if (text === undefined) continue
+    const address = parseAddress(text)?.address ?? null
+    const checkedHop = hops[above]
     const isOwn =
-      !hops.slice(0, above).some(isPublicHop) || isOneDomain(hops[0]?.by, hops[above]?.by)
-    return isOwn ? (parseAddress(address)?.address ?? null) : null
+      !hops.slice(0, above).some(isPublicHop) ||
+      (checkedHop?.ip === address && isOneDomain(hops[0]?.by, checkedHop?.by))
+    return isOwn ? address : null
   }
   return null
 }
