@@ -400,7 +400,7 @@ export const SETTINGS = {
   }),
   OIDC_GROUPS_CLAIM: setting({
     default: 'groups',
-    description: 'Claim with the groups of a person.',
+    description: 'Claim with the groups of a person, or a path such as `realm_access.roles`.',
     parse: text,
   }),
   OIDC_ALLOWED_GROUPS: setting({
@@ -586,7 +586,20 @@ function conflicts(settings: Parsed): FaultDetail[] {
     details.push({ path: 'PROCESSES', message: 'must be 1 without the role web' })
   if (OIDC_ISSUER !== undefined && OIDC_CLIENT_ID === undefined)
     details.push({ path: 'OIDC_CLIENT_ID', message: 'is required with OIDC_ISSUER' })
+  if (settings.OIDC_TRUST_EMAIL === 'on' && hasManyTenants(OIDC_ISSUER))
+    details.push({
+      path: 'OIDC_ISSUER',
+      message:
+        'must name one tenant with OIDC_TRUST_EMAIL=on: in other tenants, anyone may have any address',
+    })
   return details
+}
+
+/** Whether an issuer is that of all tenants of Microsoft Entra ID, or of all personal accounts. */
+function hasManyTenants(issuer: string | undefined): boolean {
+  return /^https:\/\/login\.microsoftonline\.[a-z]+\/(common|organizations|consumers)(\/|$)/i.test(
+    issuer ?? '',
+  )
 }
 
 function conflictsOfBackups(settings: Parsed): FaultDetail[] {

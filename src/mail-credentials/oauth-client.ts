@@ -195,7 +195,10 @@ export async function openClient(
   const authentication = given ?? (await authenticationOf(provider))
   // The operator names the provider; http serves one in a private network.
   const isInsecure = (endpoints?.token ?? issuer).startsWith('http:')
-  const customFetch = withRedirectUri(guardedFetch, loopbackUri) as oidc.CustomFetch
+  const customFetch = withRedirectUri(
+    withoutChallenges(guardedFetch),
+    loopbackUri,
+  ) as oidc.CustomFetch
   if (endpoints === null)
     return oidc.discovery(new URL(issuer), clientId, clientSecret, authentication, {
       [oidc.customFetch]: customFetch,
@@ -220,6 +223,17 @@ function withRedirectUri(guardedFetch: GuardedFetch, uri: string | undefined): G
     if (init.body instanceof URLSearchParams && init.body.has('redirect_uri'))
       init.body.set('redirect_uri', uri)
     return guardedFetch(url, init)
+  }
+}
+
+/** Beside a challenge, the library does not read the error in the body. */
+function withoutChallenges(guardedFetch: GuardedFetch): GuardedFetch {
+  return async (url, init) => {
+    const response = await guardedFetch(url, init)
+    if (!response.headers.has('www-authenticate')) return response
+    const headers = new Headers(response.headers)
+    headers.delete('www-authenticate')
+    return new Response(response.body, { status: response.status, headers })
   }
 }
 

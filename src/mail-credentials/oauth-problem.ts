@@ -47,7 +47,7 @@ export function describeFailure(error: unknown, provider: MailProvider): OAuthRe
   // The library wraps what its fetch threw.
   const { cause } = error as { cause?: unknown }
   if (cause instanceof Fault) return cause
-  if (error instanceof oidc.ResponseBodyError && error.status >= 500)
+  if (error instanceof oidc.ResponseBodyError && isBusy(error.status))
     return new OAuthRejected(unavailable(provider), error)
   if (error instanceof oidc.ResponseBodyError || error instanceof oidc.AuthorizationResponseError)
     return new OAuthRejected(
@@ -57,10 +57,11 @@ export function describeFailure(error: unknown, provider: MailProvider): OAuthRe
       ),
       error,
     )
-  if (isAway(error)) return new OAuthRejected(unavailable(provider))
+  const { isAway, isForeign } = judgeUnusable(error)
+  if (isAway) return new OAuthRejected(unavailable(provider))
   // Not with the error as the cause: it may hold the response, with tokens, which would be logged.
   return new OAuthRejected({
-    kind: 'client',
+    kind: isForeign ? 'later' : 'client',
     message: `${provider.name} sent a response that cannot be used: ${messageOf(error)}.`,
   })
 }
@@ -76,27 +77,34 @@ export function explainLateCode(
   return new OAuthRejected({ kind: 'consent', message })
 }
 
-/** A status that is no error of OAuth: the provider is overloaded or down. */
-function isAway(error: unknown): boolean {
-  const { code, cause } = error as { code?: string; cause?: { status?: number } }
-  return code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' && (cause?.status ?? 0) >= 429
+/** The provider is overloaded or down, whatever it says of the request. */
+export const isBusy = (status: number) => status === 408 || status === 429 || status >= 500
+
+/** Codes of a response that has no JSON, or another status without an error of OAuth. */
+const FOREIGN = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR']
+
+/** @returns `isForeign` for what something between here and the provider may have sent, such as a page */
+function judgeUnusable(error: unknown): { isAway: boolean; isForeign: boolean } {
+  const { code = '', cause } = error as { code?: string; cause?: { status?: number } }
+  const isForeign = FOREIGN.includes(code)
+  return { isAway: isForeign && isBusy(cause?.status ?? 0), isForeign }
 }
 
 const unavailable = ({ name }: MailProvider): OAuthProblem => ({
-  kind: 'later',
-  message: `${name} cannot answer at the moment. Try again later.`,
+  ...UNAVAILABLE,
+  message: UNAVAILABLE.message.replace('{provider}', name),
 })
 
 /**
  * Explains an error of RFC 6749 or of OpenID Connect. Where Microsoft adds a number (AADSTS…) to
- * the description, that is more specific.
+ * the description, that is more specific. An unknown error ends nothing: the permission has ended
+ * only where the provider says so.
  */
 export function explainRejection(
   { error, description }: Rejection,
   provider: MailProvider,
 ): OAuthProblem {
-  const number = /AADSTS(\d+)/.exec(description)?.[1] ?? ''
-  const problem = MICROSOFT[number] ?? ERRORS[error]
+  const { number, problem } = knownProblem({ error, description })
   const code = number === '' ? plain(error) : `AADSTS${number}`
   // Nobody here can correct a client of the provider itself.
   if (provider.loopbackUri !== undefined && problem?.kind === 'client')
@@ -105,12 +113,21 @@ export function explainRejection(
       message: `${provider.name} rejects sign-ins for ${provider.subject ?? 'this'} from this service (${code}).`,
     }
   if (problem === undefined)
-    return { kind: 'consent', message: `${provider.name} rejected the sign-in (${code}).` }
+    return { kind: 'later', message: `${provider.name} rejected the sign-in (${code}).` }
   return {
     ...problem,
     message: `${problem.message.replaceAll('{provider}', provider.name).replaceAll('{subject}', provider.subject ?? 'the mailbox')} (${code})`,
   }
 }
+
+function knownProblem({ error, description }: Rejection) {
+  const number = /AADSTS(\d+)/.exec(description)?.[1] ?? ''
+  return { number, problem: MICROSOFT[number] ?? ERRORS[error] }
+}
+
+/** Whether a rejection is known to be temporary. */
+export const isTemporary = (rejection: Rejection) =>
+  knownProblem(rejection).problem?.kind === 'later'
 
 /** Only short codes are shown: a description could contain anything. */
 function plain(text: string): string {
@@ -143,6 +160,10 @@ const BUSY: OAuthProblem = {
   kind: 'later',
   message: '{provider} allows no more requests at the moment. Try again later.',
 }
+const UNAVAILABLE: OAuthProblem = {
+  kind: 'later',
+  message: '{provider} cannot answer at the moment. Try again later.',
+}
 const registration = (what: string): OAuthProblem => ({
   kind: 'client',
   message: `The registration of this service at {provider} is not complete: ${what}. The operator must correct it: /docs/guide/mail-providers.html has the steps.`,
@@ -162,6 +183,8 @@ const ERRORS: Record<string, OAuthProblem> = {
   admin_policy_enforced: UNAPPROVED,
   org_internal: registration('it is for members of another organization only'),
   invalid_client: WRONG_CLIENT,
+  deleted_client: WRONG_CLIENT,
+  disabled_client: WRONG_CLIENT,
   unauthorized_client: registration('it may not use this kind of sign-in'),
   invalid_scope: registration('the scope for {subject} is missing'),
   invalid_request: registration('the request was rejected'),
@@ -217,4 +240,15 @@ const MICROSOFT: Record<string, OAuthProblem> = {
   50196: BUSY,
   50053: BUSY,
   90055: BUSY,
+  // Errors that Microsoft calls retryable, transient or throttling, of it or of a tenant’s own servers.
+  50033: UNAVAILABLE,
+  50087: UNAVAILABLE,
+  50166: UNAVAILABLE,
+  70012: UNAVAILABLE,
+  80001: UNAVAILABLE,
+  80002: UNAVAILABLE,
+  90006: UNAVAILABLE,
+  90012: UNAVAILABLE,
+  90024: UNAVAILABLE,
+  90033: UNAVAILABLE,
 }

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.ts'
 import type { Target } from './guard.ts'
 import { requireNetwork } from './offline.ts'
+import { isAboutMail, type SmtpError } from './smtp.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- it sets what TLS connections offer and accept
 import './tls/defaults.ts'
 
@@ -85,22 +86,11 @@ async function transportTo({ target, port, secure, tlsVerify, user, password }: 
   })
 }
 
-type SmtpError = Error & {
-  code?: string
-  command?: string
-  responseCode?: number
-  response?: string
-}
-
-/** Commands whose rejection is about the mail. */
-const MAIL_COMMANDS = /^(?:MAIL FROM|RCPT TO|DATA)$/
-
 function explainFailure(error: SmtpError, { target }: SubmissionServer): Submission {
-  const { code, command = '', responseCode = 0, response } = error
+  const { code, responseCode = 0, response } = error
   const answer = (response ?? messageOf(error)).slice(0, MAX_REASON_CHARACTERS)
   if (code === 'EAUTH') return failed(`${target.host} rejected the sign-in: ${answer}`)
-  const isAboutMail = MAIL_COMMANDS.test(command) || code === 'EENVELOPE' || code === 'EMESSAGE'
-  if (responseCode >= 500 && isAboutMail) return { state: 'refused', reason: answer }
+  if (responseCode >= 500 && isAboutMail(error)) return { state: 'refused', reason: answer }
   return failed(`${target.host} did not accept the mail: ${answer}`)
 }
 

@@ -113,7 +113,23 @@ function watchHandover(before: () => Promise<void>) {
   }
 }
 
-type SmtpError = Error & { code?: string; responseCode?: number; response?: string }
+export type SmtpError = Error & {
+  code?: string
+  command?: string
+  responseCode?: number
+  response?: string
+}
+
+const MAIL_COMMANDS = /^(?:MAIL FROM|RCPT TO|DATA)$/
+
+/** Authentication or encryption required, or failed (RFC 4954, 6; RFC 3207, 4). */
+const SIGN_IN_CODES = new Set([530, 534, 535, 538])
+
+/** Whether a rejection is about the mail, and not about the server or the sign-in. */
+export function isAboutMail({ code, command = '', responseCode = 0 }: SmtpError): boolean {
+  if (code === 'EAUTH' || SIGN_IN_CODES.has(responseCode)) return false
+  return MAIL_COMMANDS.test(command) || code === 'EENVELOPE' || code === 'EMESSAGE'
+}
 
 function faultOf(
   error: SmtpError,
@@ -124,10 +140,11 @@ function faultOf(
   if (error instanceof Fault) return error
   const relay = `The mail relay ${new URL(smtpUrl).host}`
   if (error.responseCode !== undefined) {
-    const code = error.responseCode >= 500 ? 'upstream_rejected' : 'upstream_unreachable'
+    const isFinal = error.responseCode >= 500 && isAboutMail(error)
+    const what = isAboutMail(error) ? 'the message' : 'the connection or the sign-in'
     return new Fault(
-      code,
-      `${relay} rejected the message: ${error.response ?? error.responseCode}.`,
+      isFinal ? 'upstream_rejected' : 'upstream_unreachable',
+      `${relay} rejected ${what}: ${error.response ?? error.responseCode}.`,
       { cause: error },
     )
   }

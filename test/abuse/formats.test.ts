@@ -279,12 +279,12 @@ describe('the list for MikroTik', () => {
     expect(render('mikrotik').split('\n').slice(2)).toEqual([
       '/ip firewall address-list remove [find list=portreeve]',
       '/ip firewall address-list',
-      'add list=portreeve address=8.8.4.4 timeout=26:00:00',
-      'add list=portreeve address=81.2.69.160 timeout=26:00:00',
+      ':do {add list=portreeve address=8.8.4.4 timeout=26:00:00} on-error={}',
+      ':do {add list=portreeve address=81.2.69.160 timeout=26:00:00} on-error={}',
       '/ipv6 firewall address-list remove [find list=portreeve]',
       '/ipv6 firewall address-list',
-      'add list=portreeve address=2606:4700:0:1::/64 timeout=26:00:00',
-      'add list=portreeve address=2a00:1450:4001:81b::/64 timeout=26:00:00',
+      ':do {add list=portreeve address=2606:4700:0:1::/64 timeout=26:00:00} on-error={}',
+      ':do {add list=portreeve address=2a00:1450:4001:81b::/64 timeout=26:00:00} on-error={}',
       '',
     ])
   })

@@ -122,7 +122,7 @@ describe('sign-in with OIDC', () => {
     provider.be('subject-of-fay', { email: 'fay@people.test', email_verified: true, name: 'Fay' })
     expect((await signIn(portreeve)).path).toBe('/sign-in?error=sign_up_closed')
     const open = await another({ OIDC_SIGNUP: 'on' })
-    provider.be('subject-of-gus', { email: 'gus@people.test', email_verified: 'true' })
+    provider.be('subject-of-gus', { email: 'gus@people.test', email_verified: 'false' })
     expect((await signIn(open)).path).toBe('/sign-in?error=email_unverified')
     provider.be('subject-of-gus', {})
     expect((await signIn(open)).path).toBe('/sign-in?error=email_missing')
@@ -163,6 +163,23 @@ describe('sign-in with OIDC', () => {
       .set({ admin: true })
       .where('id', '=', alice.id)
       .execute()
+  })
+
+  it('keeps an administrator whose groups the provider left out, as there are too many', async () => {
+    const grouped = await another({ OIDC_SIGNUP: 'on', OIDC_ADMIN_GROUP: 'admins' })
+    const person = { email: 'ivy@people.test', email_verified: true }
+    const adminOf = async (claims: object) => {
+      provider.be('subject-of-ivy', { ...person, ...claims })
+      const { browser } = await signIn(grouped)
+      return (await accountOf(grouped, browser.cookie()))?.admin
+    }
+    expect(await adminOf({ groups: ['admins'] })).toBe(true)
+    const elsewhere = {
+      _claim_names: { groups: 'src1' },
+      _claim_sources: { src1: { endpoint: 'https://graph.test/me/getMemberObjects' } },
+    }
+    expect(await adminOf(elsewhere)).toBe(true)
+    expect(await adminOf({})).toBe(false)
   })
 
   it('reports what the provider said, and accepts no forged or repeated answer', async () => {

@@ -199,7 +199,7 @@ describe('the export of the fleet list', () => {
     expect(await (await get(path, basic())).text()).toBe('9.5.2.1\n')
     expect(await isConditional(path, basic())).toBe(true)
     expect(await (await get(`${path}?format=mikrotik`, basic())).text()).toMatch(
-      /^add list=portreeve_fleet address=9\.5\.2\.1 timeout=(?:01:00:00|00:59:\d\d)$/m,
+      /^:do \{add list=portreeve_fleet address=9\.5\.2\.1 timeout=(?:01:00:00|00:59:\d\d)\} on-error=\{\}$/m,
     )
     expect(await (await get(`${path}?format=cloudflare`, { 'x-api-key': key })).json()).toEqual([
       { ip: '9.5.2.1', comment: 'fleet' },

@@ -86,7 +86,7 @@ describe('the providers of mailboxes', () => {
     ['unauthorized_client', 'AADSTS700016: not found', 'client', 'unknown in this tenant'],
     ['invalid_request', 'AADSTS50011: reply address', 'client', 'redirect URI'],
     ['temporarily_unavailable', '', 'later', 'Try again later'],
-    ['<b>odd</b>', 'AADSTSx', 'consent', 'rejected the sign-in (boddb)'],
+    ['<b>odd</b>', 'AADSTSx', 'later', 'rejected the sign-in (boddb)'],
   ])('explain %s %s', (error, description, kind, text) => {
     const problem = explainRejection({ error, description }, providerOf('microsoft'))
     expect(problem).toMatchObject({ kind, message: expect.stringContaining(text) })

@@ -30,6 +30,8 @@ export async function startMailProvider(
     person: 'alice',
     denied: null as string | null,
     isAway: false,
+    /** Of the page that is sent while it is away. */
+    awayStatus: 503,
     lifetimeSeconds,
     refreshes: 0,
     /** Whether the service account may open mailboxes, and how many tokens administrators got. */
@@ -124,7 +126,7 @@ export async function startMailProvider(
   const serviceAccount = await addServiceAccounts(provider, state)
   const answer = provider.callback()
   server.on('request', (request, response) => {
-    if (state.isAway) response.writeHead(503).end('maintenance')
+    if (state.isAway) response.writeHead(state.awayStatus).end('maintenance')
     else if (request.url === '/token')
       void nameServiceAccount(request).then((assertion) => {
         if (assertion) state.assertions.push(decodeProtectedHeader(assertion))

@@ -21,10 +21,11 @@ export const APPLIANCE_FORMATS = {
       ] as const) {
         const table = `${menu} firewall address-list`
         yield `${table} remove [find list=${nameOf(list)}]\n${table}\n`
+        // An entry that a rule of the router added meanwhile would end the import.
         yield* lines(
           those,
           (entry) =>
-            `add list=${nameOf(list)} address=${entry.address} timeout=${timeoutOf(entry, list)}`,
+            `:do {add list=${nameOf(list)} address=${entry.address} timeout=${timeoutOf(entry, list)}} on-error={}`,
         )
       }
     },

@@ -27,6 +27,8 @@ const REQUEST_TIMEOUT_SECONDS = 10
 /** A provider may change its endpoints; keys are refreshed by the library. */
 const DISCOVERY_LIFETIME_MS = HOUR_MS
 
+const ENTRA_ID = 'login.microsoftonline.com'
+
 /** What must come back unchanged with the answer of the provider. */
 export type Checks = { state: string; nonce: string; verifier: string }
 
@@ -38,6 +40,8 @@ export type Identity = {
   isEmailVerified: boolean
   name: string
   groups: string[]
+  /** Whether the provider left out the groups, as Entra ID does where there are more than 200. */
+  hasMoreGroups: boolean
 }
 
 export function isOidcSetUp<C extends OidcConfig>(
@@ -55,18 +59,41 @@ export type OidcProvider = ReturnType<typeof createOidcProvider>
  */
 export function createOidcProvider(config: OidcConfig & { OIDC_ISSUER: string }) {
   const issuer = new URL(config.OIDC_ISSUER)
+  const isInsecure = issuer.protocol === 'http:'
   const redirectUri = `${config.BASE_URL}${CALLBACK_PATH}`
+  const credentials = createCredentials(config.OIDC_CLIENT_SECRET)
   let discovered: { client: Promise<oidc.Configuration>; until: number } | null = null
+
+  function clientOf(server: oidc.ServerMetadata): oidc.Configuration {
+    const { OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET } = config
+    const { authenticate } = credentials
+    const client = new oidc.Configuration(server, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, authenticate)
+    client.timeout = REQUEST_TIMEOUT_SECONDS
+    if (isInsecure) oidc.allowInsecureRequests(client)
+    return client
+  }
+
+  /** Where a provider does not say how it signs UserInfo, it is as it signs ID tokens. */
+  function complete(found: oidc.Configuration): oidc.Configuration {
+    const server: oidc.ServerMetadata = { ...found.serverMetadata(), supportsPKCE: undefined }
+    const { id_token_signing_alg_values_supported: algorithms } = server
+    const isComplete = server['userinfo_signing_alg_values_supported'] !== undefined
+    // The library compares the issuer of Entra ID in its own way, and that never signs UserInfo.
+    if (isComplete || issuer.hostname === ENTRA_ID || algorithms === undefined) return found
+    return clientOf({ ...server, userinfo_signing_alg_values_supported: algorithms })
+  }
 
   function discover(): Promise<oidc.Configuration> {
     if (discovered && discovered.until > performance.now()) return discovered.client
+    const { OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET } = config
     const client = oidc
-      .discovery(issuer, config.OIDC_CLIENT_ID ?? '', config.OIDC_CLIENT_SECRET, undefined, {
+      .discovery(issuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, credentials.authenticate, {
         timeout: REQUEST_TIMEOUT_SECONDS,
         // The operator names the issuer; http serves providers in a private network.
-        execute: issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : [],
+        execute: isInsecure ? [oidc.allowInsecureRequests] : [],
       })
-      .catch(reportUnreachable)
+      .then(complete)
+      .catch(reportFailure)
     const entry = { client, until: performance.now() + DISCOVERY_LIFETIME_MS }
     discovered = entry
     client.catch(() => {
@@ -112,12 +139,14 @@ export function createOidcProvider(config: OidcConfig & { OIDC_ISSUER: string })
      */
     async finish(query: string, checks: Checks): Promise<Identity> {
       const client = await discover()
-      const tokens = await oidc.authorizationCodeGrant(client, new URL(`${redirectUri}?${query}`), {
-        expectedState: checks.state,
-        expectedNonce: checks.nonce,
-        pkceCodeVerifier: checks.verifier,
-        idTokenExpected: true,
-      })
+      const tokens = await credentials.tryBoth(() =>
+        oidc.authorizationCodeGrant(client, new URL(`${redirectUri}?${query}`), {
+          expectedState: checks.state,
+          expectedNonce: checks.nonce,
+          pkceCodeVerifier: checks.verifier,
+          idTokenExpected: true,
+        }),
+      )
       const claims = tokens.claims()
       if (!claims) throw new Error('the token response has no ID token')
       // UserInfo has the claims that some providers leave out of the ID token. Its subject is
@@ -126,33 +155,123 @@ export function createOidcProvider(config: OidcConfig & { OIDC_ISSUER: string })
       const info = hasUserInfo
         ? await oidc.fetchUserInfo(client, tokens.access_token, claims.sub)
         : {}
-      return readIdentity({ ...info, ...claims }, config.OIDC_GROUPS_CLAIM)
+      const merged = { ...info, ...claims, ...emailIn(claims, info) }
+      return readIdentity(merged, config.OIDC_GROUPS_CLAIM)
     },
   }
 }
 
+type Claims = Record<string, unknown>
+
+/** The address with what the same source says about it. */
+function emailIn(claims: Claims, info: Claims): Pick<Claims, 'email' | 'email_verified'> {
+  const source = claims['email'] === undefined ? info : claims
+  const isSame = claims['email'] === info['email']
+  const { email, email_verified: verified = isSame ? info['email_verified'] : undefined } = source
+  return { email, email_verified: verified }
+}
+
 /**
- * The claims that are used, strictly typed: `"false"` is not a boolean.
+ * The claims that are used, strictly typed. Some providers send `"true"` in place of true; anything
+ * else is not verified.
  * @throws Error without a subject, which all people without one would share
  */
-export function readIdentity(claims: Record<string, unknown>, groupsClaim: string): Identity {
-  const groups = claims[groupsClaim]
+export function readIdentity(claims: Claims, groupsClaim: string): Identity {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   const subject = text(claims['sub'])
   if (subject.trim() === '') throw new Error('the ID token has no subject')
+  const groups = valueAt(claims, groupsClaim)
   return {
     subject,
     email: text(claims['email']).toLowerCase() || null,
-    isEmailVerified: claims['email_verified'] === true,
+    isEmailVerified: claims['email_verified'] === true || claims['email_verified'] === 'true',
     name: text(claims['name']) || text(claims['preferred_username']),
-    groups: [groups ?? []].flat().filter((group) => typeof group === 'string'),
+    groups: groupNames(groups),
+    hasMoreGroups:
+      groups === undefined && valueAt(claims['_claim_names'], groupsClaim) !== undefined,
   }
 }
 
-function reportUnreachable(cause: unknown): never {
+/** The value of a claim, or at a path such as `realm_access.roles`. */
+function valueAt(claims: unknown, path: string): unknown {
+  if (!isObject(claims)) return undefined
+  if (Object.hasOwn(claims, path)) return claims[path]
+  const dot = path.indexOf('.')
+  if (dot < 0) return undefined
+  const [first, rest] = [path.slice(0, dot), path.slice(dot + 1)]
+  return Object.hasOwn(claims, first) ? valueAt(claims[first], rest) : undefined
+}
+
+/** A name, several, or an object whose keys they are (Zitadel). */
+function groupNames(value: unknown): string[] {
+  if (isObject(value)) return Object.keys(value).filter((name) => isObject(value[name]))
+  return [value ?? []].flat().filter((group) => typeof group === 'string')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The credentials at the token endpoint. A provider may accept only one of two forms (RFC 6749,
+ * 2.3.1), and does not always say which one it wants from this client.
+ */
+function createCredentials(secret: string | undefined) {
+  let isOther = false
+  const authenticate: oidc.ClientAuth = (server, client, body, headers) => {
+    // OpenID Connect Discovery 1.0, 3: without the field, it is the header.
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const isBody = methods.includes('client_secret_post') !== isOther
+    const form = isBody ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret)
+    return form(server, client, body, headers)
+  }
+  return {
+    authenticate: secret === undefined ? undefined : authenticate,
+    /** A rejected client has not used its code. */
+    async tryBoth<T>(request: () => Promise<T>): Promise<T> {
+      const before = isOther
+      try {
+        return await request()
+      } catch (error) {
+        if (secret === undefined || !isRejectedClient(error)) throw error
+        // Unless another sign-in has changed it meanwhile.
+        isOther = !before
+        return request().catch((again: unknown) => {
+          isOther = before
+          throw isRejectedClient(again) ? error : again
+        })
+      }
+    },
+  }
+}
+
+function isRejectedClient(error: unknown): boolean {
+  if (error instanceof oidc.WWWAuthenticateChallengeError) return true
+  return (
+    error instanceof oidc.ResponseBodyError &&
+    ['invalid_client', 'unauthorized_client'].includes(error.error)
+  )
+}
+
+/** @throws Fault `upstream_rejected` for a provider with another issuer, `upstream_unreachable` */
+function reportFailure(cause: unknown): never {
+  const issuer = otherIssuer(cause)
+  if (issuer !== null)
+    throw new Fault(
+      'upstream_rejected',
+      `The issuer of the OpenID provider is ${issuer}. Set OIDC_ISSUER to exactly that.`,
+      { cause },
+    )
   throw new Fault(
     'upstream_unreachable',
     `The OpenID provider could not be reached: ${messageOf(cause)}. Check OIDC_ISSUER, and that this service can reach it.`,
     { cause },
   )
+}
+
+/** The issuer of a provider that does not have the configured one. */
+function otherIssuer(error: unknown): string | null {
+  if (!(error instanceof oidc.ClientError) || !isObject(error.cause)) return null
+  const issuer = error.cause['attribute'] === 'issuer' ? valueAt(error.cause, 'body.issuer') : null
+  return typeof issuer === 'string' ? issuer : null
 }

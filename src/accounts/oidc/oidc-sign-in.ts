@@ -15,6 +15,7 @@ const OIDC_ERRORS = [
   'expired',
   'provider',
   'provider_unreachable',
+  'issuer_differs',
   'group_not_allowed',
   'email_missing',
   'email_unverified',
@@ -55,8 +56,13 @@ export async function resolveIdentity(
   deps: OidcSignInDeps,
   identity: Identity,
 ): Promise<IdentityOwner> {
+  const { db, log, providerId } = deps
+  if (identity.hasMoreGroups)
+    log.warn(
+      { subject: identity.subject },
+      'the provider left out the groups of a person; let it send only those of the application',
+    )
   requireAllowedGroup(deps.config, identity)
-  const { db, providerId } = deps
   const owner =
     (await findIdentityOwner(db, providerId, identity.subject)) ?? (await signUp(deps, identity))
   if (owner.disabledAt) throw new OidcError('account_disabled')
@@ -151,9 +157,9 @@ function requireVerifiedEmail(
 async function applyAdminGroup(
   { db, log, config: { OIDC_ADMIN_GROUP } }: OidcSignInDeps,
   { id, admin }: IdentityOwner,
-  { groups }: Identity,
+  { groups, hasMoreGroups }: Identity,
 ): Promise<void> {
-  if (OIDC_ADMIN_GROUP === undefined) return
+  if (OIDC_ADMIN_GROUP === undefined || hasMoreGroups) return
   const isAdmin = groups.includes(OIDC_ADMIN_GROUP)
   if (isAdmin === admin) return
   await changeAccount(db, id, { admin: isAdmin }).catch((error: unknown) => {

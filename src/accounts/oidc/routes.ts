@@ -206,6 +206,8 @@ function failureOf(error: unknown): { code: OidcErrorCode; providerError: string
   if (error instanceof OidcError) return error
   if (error instanceof Fault && error.code === 'upstream_unreachable')
     return { code: 'provider_unreachable', providerError: null }
+  if (error instanceof Fault && error.code === 'upstream_rejected')
+    return { code: 'issuer_differs', providerError: null }
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError)
     return { code: 'provider', providerError: plain(error.error) }
   return { code: 'provider', providerError: plain(messageOf(error)) }

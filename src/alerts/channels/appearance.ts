@@ -69,12 +69,14 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/**
- * Escapes Markdown. A space of no width makes text of `@channel` and `@name`, which backslashes do
- * not; in an email address nothing changes.
- */
+/** Escapes Markdown, and mentions, which backslashes do not. */
 export function escapeMarkdown(text: string): string {
-  return text
-    .replaceAll(/[\\`*_~[\]<>|#]/g, String.raw`\$&`)
-    .replaceAll(/(?<![\p{L}\p{N}])@/gu, '@\u200B')
+  return breakMentions(text.replaceAll(/[\\`*_~[\]<>|#]/g, String.raw`\$&`))
+}
+
+/**
+ * Makes text of `@channel` and `@name` with a space of no width; in an email address nothing changes.
+ */
+export function breakMentions(text: string): string {
+  return text.replaceAll(/(?<![\p{L}\p{N}])@/gu, '@\u200B')
 }

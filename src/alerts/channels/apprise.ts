@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
 import { defineChannel, type Delivery } from './define-channel.ts'
-import { requireSuccess } from './outcomes.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
-import { Dead } from './outcomes.ts'
+import type { ServiceResponse } from './http.ts'
+import { Dead, isOwn404, requireSuccess } from './outcomes.ts'
 import { PRIVATE_SERVER_HELP, urlAt } from './self-hosted.ts'
 
 const TYPE: Record<Severity, string> = {
@@ -46,9 +46,13 @@ export const apprise = defineChannel({
     if (response.status === 204)
       throw new Dead(`${response.words} Apprise has no services to notify for this key and tag.`)
     // 424: some services failed. Another attempt would repeat the message at the others.
-    requireSuccess(response, [401, 403, 404].includes(response.status))
+    requireSuccess(response, isDead(response))
   },
 })
+
+function isDead(response: ServiceResponse): boolean {
+  return response.status === 401 || response.status === 403 || isOwn404(response)
+}
 
 function messageOf({ title, text, severity, phase, link }: Delivery) {
   return {

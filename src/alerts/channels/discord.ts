@@ -38,12 +38,13 @@ export const discord = defineChannel({
   async send(delivery, { url }, { http }) {
     const { phase, ref } = delivery
     const json = messageOf(delivery, null)
-    const response = await http(`${url}?wait=true`, { json })
+    const webhook = versioned(url)
+    const response = await http(`${webhook}?wait=true`, { json })
     requireSuccess(response, isGone(response))
     if (phase === 'resolved') {
       // Edits notify no one, so the end is a message, too. Without the edit nothing is missing.
       if (ref !== null)
-        await http(`${url}/messages/${ref}`, { method: 'PATCH', json }).catch(() => {})
+        await http(`${webhook}/messages/${ref}`, { method: 'PATCH', json }).catch(() => {})
       return {}
     }
     const { id } = response.json
@@ -53,9 +54,14 @@ export const discord = defineChannel({
     const { ref, handling } = delivery
     if (ref === null) return
     const json = messageOf(delivery, handling.line)
-    await http(`${url}/messages/${ref}`, { method: 'PATCH', json }).catch(() => {})
+    await http(`${versioned(url)}/messages/${ref}`, { method: 'PATCH', json }).catch(() => {})
   },
 })
+
+/** Without a version, Discord uses one in which `Retry-After` is in milliseconds. */
+function versioned(url: string): string {
+  return url.replace(/\/api\/(?:v\d+\/)?webhooks\//, '/api/v10/webhooks/')
+}
 
 /** @param note a line at the end */
 function messageOf(delivery: Delivery, note: string | null) {

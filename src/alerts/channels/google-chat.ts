@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { escapeTo, headingOf, joined, MAX_ACTIONS_LENGTH, problemKey } from './appearance.ts'
 import { defineChannel } from './define-channel.ts'
-import { requireSuccess } from './outcomes.ts'
+import { hasJson, requireSuccess } from './outcomes.ts'
 import { Secret } from './fields.ts'
 
 /** Characters of the text in a message of 4,000. */
@@ -46,7 +46,7 @@ export const googleChat = defineChannel({
         thread: { threadKey: problemKey(delivery) },
       },
     })
-    requireSuccess(response, DEAD_STATUSES.has(response.status))
+    requireSuccess(response, DEAD_STATUSES.has(response.status) && hasJson(response))
   },
 })
 

@@ -86,7 +86,7 @@ function nameSetting(error: unknown): unknown {
 }
 
 /** Seconds in `Retry-After`, which is a number or a date (RFC 9110, 10.2.3). */
-function secondsIn(header: string | null): number | undefined {
+export function secondsIn(header: string | null): number | undefined {
   if (header === null) return undefined
   const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : secondsUntil(header)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined

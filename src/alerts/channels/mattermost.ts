@@ -8,7 +8,7 @@ import {
   OPEN_LABEL,
 } from './appearance.ts'
 import { defineChannel } from './define-channel.ts'
-import { requireSuccess } from './outcomes.ts'
+import { isOwn404, requireSuccess } from './outcomes.ts'
 import { SelfHostedSecret } from './fields.ts'
 import type { ServiceResponse } from './http.ts'
 import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
@@ -60,6 +60,6 @@ export const mattermost = defineChannel({
   },
 })
 
-function isDead({ status, json }: ServiceResponse): boolean {
-  return status === 404 || DEAD.test(String(json['id']))
+function isDead(response: ServiceResponse): boolean {
+  return isOwn404(response) || DEAD.test(String(response.json['id']))
 }

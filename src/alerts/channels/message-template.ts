@@ -55,7 +55,7 @@ export const template = defineChannel({
     const content =
       format === 'json' ? { json: fillJson(body, values) } : { form: fillForm(body, values) }
     const response = await http(url, { method, headers: parseHeaders(headers), ...content })
-    requireSuccess(response, response.status === 410)
+    requireSuccess(response, response.status === 410, 'any')
   },
 })
 

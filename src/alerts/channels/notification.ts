@@ -103,9 +103,18 @@ export function cut(text: string, limit: number): string {
 
 /** Cuts a text to bytes of UTF-8. */
 export function cutBytes(text: string, limit: number): string {
+  return cutUntil(text, (shorter) => Buffer.byteLength(shorter) <= limit)
+}
+
+/** Cuts a text to bytes of UTF-8 in JSON. */
+export function cutJson(text: string, limit: number): string {
+  return cutUntil(text, (shorter) => Buffer.byteLength(JSON.stringify(shorter)) <= limit)
+}
+
+function cutUntil(text: string, fits: (shorter: string) => boolean): string {
   let length = text.length
   let shorter = text
-  while (Buffer.byteLength(shorter) > limit) {
+  while (!fits(shorter)) {
     length = Math.floor(length * 0.9)
     shorter = cut(text, length)
   }

@@ -3,7 +3,7 @@ import type { Phase, Severity } from '../severity.ts'
 import { defineChannel } from './define-channel.ts'
 import { requireSuccess } from './outcomes.ts'
 import { Secret, SelfHosted, Text } from './fields.ts'
-import { cutBytes } from './notification.ts'
+import { cutBytes, cutJson } from './notification.ts'
 import { Later } from './outcomes.ts'
 import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
 
@@ -18,6 +18,10 @@ const TAGS: Record<Severity, string> = {
 /** ntfy counts UTF-8; a longer message becomes an attached file. */
 const MAX_TITLE_BYTES = 900
 const MAX_MESSAGE_BYTES = 3_900
+
+/** All of the JSON has 8,192 bytes, in which a quotation mark or a line break is two. */
+const MAX_JSON_TITLE_BYTES = 1_000
+const MAX_JSON_MESSAGE_BYTES = 5_000
 
 /** Push notifications by ntfy.sh or an own server; https://docs.ntfy.sh/publish/. */
 export const ntfy = defineChannel({
@@ -59,8 +63,8 @@ export const ntfy = defineChannel({
       headers: token ? { authorization: `Bearer ${token}` } : {},
       json: {
         topic,
-        title: cutBytes(title, MAX_TITLE_BYTES),
-        message: cutBytes(text, MAX_MESSAGE_BYTES),
+        title: cutJson(cutBytes(title, MAX_TITLE_BYTES), MAX_JSON_TITLE_BYTES),
+        message: cutJson(cutBytes(text, MAX_MESSAGE_BYTES), MAX_JSON_MESSAGE_BYTES),
         priority: phase === 'resolved' ? 2 : PRIORITY[severity],
         tags: [phase === 'resolved' ? 'white_check_mark' : TAGS[severity]],
         sequence_id: sequence,

@@ -8,7 +8,7 @@ import {
   OPEN_LABEL,
 } from './appearance.ts'
 import { defineChannel } from './define-channel.ts'
-import { requireSuccess } from './outcomes.ts'
+import { isOwn404, requireSuccess } from './outcomes.ts'
 import { SelfHostedSecret } from './fields.ts'
 import { PRIVATE_SERVER_HELP } from './self-hosted.ts'
 
@@ -52,6 +52,6 @@ export const rocketChat = defineChannel({
         ],
       },
     })
-    requireSuccess(response, response.status === 401 || response.status === 404)
+    requireSuccess(response, response.status === 401 || isOwn404(response))
   },
 })

@@ -14,8 +14,10 @@ const DEAD = new Set([
   'channel_not_found',
   'channel_is_archived',
   'action_prohibited',
+  'no_team',
   'team_disabled',
   'invalid_token',
+  'posting_to_general_channel_denied',
 ])
 
 /** Characters of a header block and a section. Escaping lengthens `&` to five. */
@@ -65,7 +67,10 @@ export const slack = defineChannel({
         ],
       },
     })
-    requireSuccess(response, DEAD.has(response.body.trim()))
+    const word = response.body.trim()
+    // An error is a word, whatever the status is; “ok” is none.
+    const isError = /^[a-z_]{3,60}$/.test(word) && response.status < 400
+    requireSuccess(isError ? { ...response, status: 400 } : response, DEAD.has(word), 'text')
   },
 })
 

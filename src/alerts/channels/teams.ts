@@ -2,8 +2,9 @@ import { Type } from 'typebox'
 import type { Severity } from '../severity.ts'
 import { headingOf, OPEN_LABEL } from './appearance.ts'
 import { defineChannel, type Delivery } from './define-channel.ts'
-import { requireSuccess } from './outcomes.ts'
+import { hasJson, Later, requireSuccess } from './outcomes.ts'
 import { Secret } from './fields.ts'
+import type { ServiceResponse } from './http.ts'
 
 const STYLE: Record<Severity, string> = {
   critical: 'attention',
@@ -61,9 +62,19 @@ export const teams = defineChannel({
       content: cardOf(delivery),
     }
     const response = await http(url, { json: { type: 'message', attachments: [attachment] } })
-    requireSuccess(response, DEAD_STATUSES.has(response.status))
+    const isDead = DEAD_STATUSES.has(response.status) && hasJson(response)
+    requireSuccess(posted(response), isDead, 'text')
   },
 })
+
+/** Status of Teams itself, which some webhooks report in a sentence, with the status 200. */
+function posted(response: ServiceResponse): ServiceResponse {
+  const [, status] =
+    /^Webhook message delivery failed.*? HTTP error (\d{3})/is.exec(response.body) ?? []
+  if (response.status >= 300 || status === undefined) return response
+  if (status === '429' || status.startsWith('5')) throw new Later(response.words)
+  return { ...response, status: 400 }
+}
 
 /** Text is in `TextRun`s, which, unlike `TextBlock`s, are not Markdown. */
 function cardOf(delivery: Delivery) {

@@ -1,11 +1,14 @@
 import { Type } from 'typebox'
-import { escapeHtml, headingOf, joined, OPEN_LABEL } from './appearance.ts'
+import { breakMentions, escapeHtml, headingOf, joined, OPEN_LABEL } from './appearance.ts'
 import { defineChannel, type Delivery } from './define-channel.ts'
 import { requireSuccess } from './outcomes.ts'
 import { Secret, Text } from './fields.ts'
 import type { Http, ServiceResponse } from './http.ts'
+import { cut } from './notification.ts'
 
 const API = 'https://api.telegram.org'
+
+const MAX_TEXT_LENGTH = 3_500
 
 /** Reasons of a response 400 that means that the chat or its topic is gone. */
 const GONE =
@@ -43,7 +46,7 @@ export const telegram = defineChannel({
   }),
   // The text is 4,096 characters with its heading, link and what HTML does not count. A group takes 20
   // messages a minute, of which five may come at once.
-  limits: { title: 250, text: 3_500, perMinute: 15 },
+  limits: { title: 250, text: MAX_TEXT_LENGTH, perMinute: 15 },
   nameOf: ({ chat = '' }) => `Telegram ${chat}`,
   async send(delivery, { token, chat, topic }, { http }) {
     const { ref, phase } = delivery
@@ -82,9 +85,9 @@ export const telegram = defineChannel({
 function contentOf(delivery: Delivery, note: string | null = null) {
   const { text, link, actions } = delivery
   const parts = [
-    `<b>${escapeHtml(headingOf(delivery))}</b>`,
-    escapeHtml(text),
-    note && escapeHtml(note),
+    `<b>${escape(headingOf(delivery))}</b>`,
+    escape(text),
+    note && escape(note),
     link && `<a href="${escapeHtml(link)}">${OPEN_LABEL}</a>`,
   ]
   const buttons = actions.map(({ label, url }) => ({ text: label, url }))
@@ -94,6 +97,11 @@ function contentOf(delivery: Delivery, note: string | null = null) {
     link_preview_options: { is_disabled: true },
     ...(buttons.length > 0 && { reply_markup: { inline_keyboard: [buttons] } }),
   }
+}
+
+/** HTML in which a space of no width makes text of `@name`, which would notify a member. */
+function escape(text: string): string {
+  return escapeHtml(cut(breakMentions(text), MAX_TEXT_LENGTH))
 }
 
 /** Sends to a chat, or to the supergroup that it has become; returns which of them it was. */
@@ -107,6 +115,8 @@ async function sendTo(http: Http, url: string, chat: string, json: object) {
 }
 
 function isDead({ status, json }: ServiceResponse): boolean {
+  // Networks that block Telegram respond 403 or 404, too.
+  if (json['ok'] !== false) return false
   // 404 is the response to a token of a bot that does not exist.
   if (status === 401 || status === 403 || status === 404) return true
   return status === 400 && GONE.test(String(json['description']))

@@ -13,6 +13,8 @@ import type { AlertRow } from '../alerts.sql.ts'
 import type { ChannelType } from './channel-type.ts'
 import { decryptSettings, targetOf, URL_FIELD } from './encrypted-settings.ts'
 import { Text } from './fields.ts'
+import { secondsIn } from './http.ts'
+import { Later } from './outcomes.ts'
 import { channelSettings } from './channel-settings.ts'
 import { secretContext, type ChannelRow } from './channel.ts'
 
@@ -78,8 +80,11 @@ export const webhook: ChannelType = {
       'content-type': 'application/json',
       ...sign(secretOf(channel, deps.secretKey), id, body),
     }
-    const { status } = await post(url, { headers, body }, deps, signal)
+    const { status, retryAfter } = await post(url, { headers, body }, deps, signal)
     if (status >= 200 && status < 300) return {}
+    const seconds = secondsIn(retryAfter)
+    if (seconds !== undefined && (status === 429 || status === 503))
+      throw new Later(`${url.host} responded ${status}.`, seconds)
     throw new Fault('upstream_rejected', `${url.host} responded ${status}.`, { cause: status })
   },
   // An HTTP server that refuses may only be under maintenance.

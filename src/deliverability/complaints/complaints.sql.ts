@@ -114,8 +114,11 @@ export type SummaryFilter = { workspaceId: string; domain: string | null; days: 
 
 const DAY = sql`(c.received_at at time zone 'utc')::date`
 
-/** Reports that a mail is no spam, or that its authentication failed, are no complaints. */
-const IS_COMPLAINT = sql`c.type not in ('not-spam', 'auth-failure')`
+/**
+ * Reports that a mail is no spam, that its authentication failed, or that its recipient wants no
+ * more of them, are no complaints.
+ */
+const IS_COMPLAINT = sql`c.type not in ('not-spam', 'auth-failure', 'opt-out', 'opt-out-list')`
 
 /** The first day of the last `days` days, the present one included, in UTC. */
 const firstDay = (days: number) => sql`((now() at time zone 'utc')::date - ${days - 1}::int)`

@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { clipText } from '../../clip-text.ts'
 import { deriveKey } from '../../derive-key.ts'
+import { classify } from '../../net/address.ts'
 import type { MailReceiver } from '../../net/mail-receiver.ts'
 import type { Logger } from '../../log.ts'
 import type { Resolver } from '../../net/dns.ts'
@@ -107,7 +108,8 @@ export function createComplaintReceiver(deps: ComplaintReceiverDeps): MailReceiv
 
 /** Most mail of a mailbox is none, and is not parsed. */
 function mayBeReport(bytes: Buffer): boolean {
-  return bytes.subarray(0, MAX_HEADER_BYTES).toString('latin1').includes('feedback-report')
+  const beginning = bytes.subarray(0, MAX_HEADER_BYTES).toString('latin1')
+  return /feedback-report|^x-hmxmroriginalrecipient/im.test(beginning)
 }
 
 function describeReport(
@@ -119,13 +121,20 @@ function describeReport(
     type,
     incidents,
     domain,
-    source: report.source ?? (header && readReportedFacts(header).ip),
+    source: sourceOf(report),
     campaign: header && campaignOf(header, key),
     recipient:
       recipients.length === 0
         ? null
         : createHmac('sha256', key).update(recipients.join('\n')).digest().subarray(0, 16),
   }
+}
+
+/** As the report says, unless that is an address inside a network and the header knows a public one. */
+function sourceOf({ source, header }: FeedbackReport): string | null {
+  const { ip = null } = header ? readReportedFacts(header) : {}
+  if (source === null || ip === null || classify(source).public) return source ?? ip
+  return classify(ip).public ? ip : source
 }
 
 /** A mail to the address that is no complaint: a provider may ask for a confirmation. */

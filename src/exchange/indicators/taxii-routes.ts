@@ -24,6 +24,11 @@ export function taxiiRoutes(app: App, deps: SourceDeps): void {
     const scope = plain.withTypeProvider<TypeBoxTypeProvider>() as App
     scope.setErrorHandler(sendFailure)
     scope.addHook('onRequest', async ({ headers }) => requireAccepted(headers.accept))
+    // Clients ask what a person entered, which may lack the slash at the end.
+    scope.addHook('onRoute', (route) => {
+      const isOther = route.method === 'GET' && route.url.endsWith('/')
+      if (isOther) scope.route({ ...route, url: route.url.slice(0, -1) })
+    })
     serverRoutes(scope, deps)
     collectionRoutes(scope, deps)
     objectRoutes(scope, deps)

@@ -146,9 +146,12 @@ function filterOf(filter: ObjectFilter): (member: Member) => boolean {
     (types?.includes(type) ?? true) && (isAnyVersion || (times ?? []).includes(addedAt.getTime()))
 }
 
-function timeOf(text: string | undefined): number | null {
-  if (text === undefined) return null
-  const time = /^\d{4}-\d\d-\d\dT[\d:.]{8,16}Z$/.test(text) ? Date.parse(text) : NaN
+/** Some clients send an offset (RFC 3339), whose plus sign they do not encode. */
+function timeOf(given: string | undefined): number | null {
+  if (given === undefined) return null
+  const text = given.replace(' ', '+')
+  const isTime = /^\d{4}-\d\d-\d\dT[\d:.]{8,16}(?:Z|[+-]\d\d:\d\d)$/.test(text)
+  const time = isTime ? Date.parse(text) : NaN
   if (Number.isNaN(time))
     throw new Fault('invalid_request', 'Times are such as 2026-11-21T12:00:00.000Z.')
   return time

@@ -1,6 +1,6 @@
 import * as oidc from 'openid-client'
 import { Fault } from '../../errors.ts'
-import { describeFailure, OAuthRejected } from '../oauth-problem.ts'
+import { describeFailure, isBusy, isTemporary, OAuthRejected } from '../oauth-problem.ts'
 import type { MailProvider } from '../providers.ts'
 import type { AdministratorSecret } from './secret.ts'
 
@@ -13,9 +13,11 @@ type Asked = { secret: AdministratorSecret; provider: MailProvider; user: string
  *   `upstream_rejected` where only this mailbox is concerned
  */
 export function describeAdministratorFailure(error: unknown, asked: Asked): OAuthRejected | Fault {
-  if (!(error instanceof oidc.ResponseBodyError) || error.status >= 500)
+  if (!(error instanceof oidc.ResponseBodyError) || isBusy(error.status))
     return describeFailure(error, asked.provider)
   const description = error.error_description ?? ''
+  if (isTemporary({ error: error.error, description }))
+    return describeFailure(error, asked.provider)
   const number = /AADSTS(\d+)/.exec(description)?.[1] ?? ''
   const code = number === '' ? error.error.replace(/[^\w.:-]/g, '').slice(0, 80) : `AADSTS${number}`
   if (asked.secret.kind === 'service_account' && isUnknownUser(error.error, description))

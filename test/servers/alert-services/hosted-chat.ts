@@ -41,11 +41,13 @@ const slack: Contract = {
   rejected: { status: 400, body: 'invalid_blocks' },
 }
 
-const DISCORD_PATH = '/api/webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44f'
+const DISCORD_WEBHOOK = 'webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44f'
+/** Without a version, times are in milliseconds. */
+const DISCORD_PATH = `/api/v10/${DISCORD_WEBHOOK}`
 
 const discord: Contract = {
   hosted: 'https://discord.com',
-  settings: () => ({ url: `https://discord.com${DISCORD_PATH}` }),
+  settings: () => ({ url: `https://discord.com/api/${DISCORD_WEBHOOK}` }),
   accept({ method, url, json }) {
     const edit = `${DISCORD_PATH}/messages/1234567890`
     const isEdit = method === 'PATCH' && url.pathname === edit
@@ -106,6 +108,7 @@ const telegram: Contract = {
     requireThat(valueAt(json, 'parse_mode') === 'HTML', 'Bad Request: parse_mode')
     requireThat(valueAt(json, 'link_preview_options.is_disabled') === true, 'a preview')
     const shown = readHtml(textAt(json, 'text', 100_000, 1), /<\/?b>|<a href="[^"<>]*">|<\/a>/g)
+    requireThat(!/(?<![\p{L}\p{N}])@(?=\w)/u.test(shown), 'mention')
     requireThat(shown.length <= 4_096, 'Bad Request: message is too long')
     const rows = valueAt(json, 'reply_markup.inline_keyboard') ?? []
     requireThat(Array.isArray(rows), 'Bad Request: inline keyboard expected')

@@ -3,8 +3,9 @@ import { linkAt, requireThat, textAt, valueAt, type Contract } from './contract.
 const ntfy: Contract = {
   hosted: null,
   settings: (server) => ({ server, topic: 'portreeve-x7k2', token: 'tk_abcdefghijklmnop' }),
-  accept({ method, url, headers, json }) {
+  accept({ method, url, headers, body, json }) {
     requireThat(method === 'POST' && url.pathname === '/', { code: 40401 }, 404)
+    requireThat(Buffer.byteLength(body) <= 8_192, { code: 41303 }, 413)
     requireThat(headers.authorization === 'Bearer tk_abcdefghijklmnop', { code: 40101 }, 401)
     requireThat(/^[-_A-Za-z0-9]{1,64}$/.test(textAt(json, 'topic', 64)), { code: 40009 })
     const [title, message] = [textAt(json, 'title', 1_024), textAt(json, 'message', 4_096)]

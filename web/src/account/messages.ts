@@ -272,6 +272,8 @@ export const signIn = {
     provider: 'The provider refused the sign-in. Try again, or ask its administrator.',
     provider_unreachable:
       'The provider can’t be reached. Try again later, or ask the administrator of this service to check OIDC_ISSUER.',
+    issuer_differs:
+      'The provider calls itself by another address. Ask the administrator of this service to set OIDC_ISSUER to that; the log names it.',
     group_not_allowed:
       'Your groups don’t include one that may sign in here. Ask the administrator of this service.',
     email_missing:

@@ -3,7 +3,13 @@ import { createGuardedFetch } from '../../../net/http/guarded-fetch.ts'
 import { post, type PostResponse } from '../../../net/http/post.ts'
 import { serviceOf } from '../../../abuse/services.ts'
 import { SEND_TIMEOUT_MS } from '../limits.ts'
-import { retryAfterOf, serviceUrl, type RelayOutcome, type RelayService } from './relay-service.ts'
+import {
+  isJson,
+  retryAfterOf,
+  serviceUrl,
+  type RelayOutcome,
+  type RelayService,
+} from './relay-service.ts'
 
 const REPORT_URL = 'https://api.abuseipdb.com/api/v2/report'
 const CHECK_URL = 'https://api.abuseipdb.com/api/v2/check?ipAddress=127.0.0.1&maxAgeInDays=1'
@@ -59,6 +65,8 @@ export function categoriesOf(services: readonly string[]): number[] {
 
 function outcomeOf({ status, body, retryAfter }: PostResponse): RelayOutcome {
   const detail = detailOf(body) || `HTTP status ${status}`
+  // A page of a proxy, such as that of Cloudflare in front of it, says nothing about a report.
+  if (!isJson(body)) return { state: 'paused', reason: detail, seconds: retryAfterOf(retryAfter) }
   if (status >= 200 && status < 300) return { state: 'sent' }
   if (status === 401 || status === 402 || status === 403)
     return { state: 'stopped', reason: detail }

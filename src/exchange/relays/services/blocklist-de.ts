@@ -4,6 +4,7 @@ import { post } from '../../../net/http/post.ts'
 import { serviceOf } from '../../../abuse/services.ts'
 import { SEND_TIMEOUT_MS } from '../limits.ts'
 import {
+  isJson,
   retryAfterOf,
   serviceUrl,
   type OutgoingReport,
@@ -97,7 +98,8 @@ function describeReport({ address, services, port, count, reportedAt }: Outgoing
 function outcomeOf(status: number, body: string, seconds: number | null): RelayOutcome {
   const { isSuccess, errors } = readAnswer(body)
   const reason = errors.join(' ') || `HTTP status ${status}`
-  if (status === 429 || status >= 500) return { state: 'paused', reason, seconds }
+  // A page of a proxy says nothing about a report.
+  if (status === 429 || status >= 500 || !isJson(body)) return { state: 'paused', reason, seconds }
   if (status === 200 && isSuccess) return { state: 'sent' }
   const isKey = status === 401 || status === 403 || /api.?key|server/i.test(reason)
   return isKey ? { state: 'stopped', reason } : { state: 'rejected', reason }

@@ -91,3 +91,12 @@ export function retryAfterOf(header: string | null): number | null {
   const at = Date.parse(header)
   return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
 }
+
+/** Whether a body is a JSON document, as services answer that are asked for one. */
+export function isJson(body: string): boolean {
+  try {
+    return typeof JSON.parse(body) === 'object'
+  } catch {
+    return false
+  }
+}
