@@ -23,7 +23,7 @@ async function seenAfter(...folders: (FolderStatus | null)[]): Promise<string | 
     } as unknown as Parameter<1>,
     copies as unknown as Parameter<2>,
     { journal: { deletions: async () => [] } } as unknown as Parameter<3>,
-    { sync: { deletions: 'record' } } as Parameter<4>,
+    { sync: { deletions: 'record' } },
   )
   return seen
 }
