@@ -51,7 +51,10 @@ function evaluated({ status, kind = 'status', retryAfter }: NonNullable<Input['a
     now: NOW,
     random: 0,
   })
-  return { state, attempts, delaySeconds: (dueAt - NOW) / 1000, isOff: off !== null }
+  const isOff = off !== null
+  // What waits for a destination that is off is held.
+  const stored = isOff && state === 'waiting' ? 'held' : state
+  return { state: stored, attempts, delaySeconds: (dueAt - NOW) / 1000, isOff }
 }
 
 function failing(hours: number) {
