@@ -1,6 +1,7 @@
 import { AddressLink } from '../../addresses/address-link.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { loadLater } from '../../frame/load-later.tsx'
 import { CopyButton } from '../../ui/actions/copy.tsx'
 import { ExactTime } from '../../ui/text/date-text.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
@@ -13,13 +14,23 @@ import { sizeText } from '../../ui/text/format.ts'
 import { bodyPath, requestQuery, type RequestDetails } from '../api.ts'
 import { listBadges, MethodBadge } from './badges.tsx'
 import { BodyView } from '../body/body-view.tsx'
-import { Compare } from './compare/compare.tsx'
 import { parseQueryFields } from '../body/form-fields.ts'
 import type { ListedRequest } from './inbox.ts'
 import classes from './request-detail.module.css'
 import { request as messages } from '../messages.ts'
-import { SendView } from './send-view.tsx'
-import { ShareView } from './share-view.tsx'
+
+const Compare = loadLater(
+  'the comparison of requests',
+  async () => (await import('./compare/compare.tsx')).Compare,
+)
+const SendView = loadLater(
+  'the form to send a request',
+  async () => (await import('./send-view.tsx')).SendView,
+)
+const ShareView = loadLater(
+  'the links to a request',
+  async () => (await import('./share-view.tsx')).ShareView,
+)
 
 export type View = 'body' | 'headers' | 'query' | 'compare' | 'send' | 'share'
 
