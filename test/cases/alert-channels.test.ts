@@ -114,7 +114,7 @@ async function throughRelay(replies: Record<string, string>): Promise<object> {
   return facts
 }
 
-/** A relay that accepts everything but what it is told to answer. */
+/** A relay that accepts everything, except where a case gives its response. */
 function talk(socket: Socket, replies: Record<string, string>): void {
   const say = (command: string, usual: string) => {
     const reply = replies[command] ?? usual

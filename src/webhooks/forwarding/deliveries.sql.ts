@@ -161,7 +161,7 @@ export async function moveDeliveries(
  * Makes deliveries due that are held though their destination is active: they were stored while it
  * was resumed.
  */
-export async function releaseStrays(db: Db): Promise<void> {
+export async function releaseWronglyHeld(db: Db): Promise<void> {
   await sql`
     with resumed as (
       select id from webhook_destination

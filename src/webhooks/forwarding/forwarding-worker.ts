@@ -7,7 +7,7 @@ import {
   QUEUE_CHECK_INTERVAL_MS,
 } from '../limits.ts'
 import { DESTINATION_CHANGED, type DeliveriesNotifier } from './deliveries-notifier.ts'
-import { dropHeld, releaseStrays } from './deliveries.sql.ts'
+import { dropHeld, releaseWronglyHeld } from './deliveries.sql.ts'
 import { alertQueueChange } from './destination-alerts.ts'
 import { claimDestinations, limitQueues, type ClaimedDestination } from './destinations.sql.ts'
 import { continueReplays } from './replays.ts'
@@ -108,7 +108,7 @@ export function startForwarding(
     while (!stopping.signal.aborted) {
       try {
         for (const change of await limitQueues(db)) await alertQueueChange(db, change)
-        await releaseStrays(db)
+        await releaseWronglyHeld(db)
         await dropHeld(db)
       } catch (error) {
         log.warn({ err: error }, 'queues of destinations were not checked')
