@@ -106,8 +106,11 @@ type DovecotDaemon = {
   stop(): Promise<void>
 }
 
-/** Ports of a shared Dovecot: the most that tests of one file use at once, and some. */
-const SHARED_PORTS = 8
+/** Ports of a shared Dovecot: the most that tests of one file use within two seconds, and some. */
+const SHARED_PORTS = 24
+
+/** Dovecot looks for a changed file of users once a second: until then, names are the old users. */
+const USERS_KEPT_MS = 2000
 
 const free: { daemon: DovecotDaemon; port: number }[] = []
 let starting: Promise<void> | undefined
@@ -147,7 +150,7 @@ async function takePort(): Promise<DovecotServer> {
       await front.close()
       daemon.removeUsers(port)
       rmSync(mail, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
-      free.push(place)
+      setTimeout(() => free.push(place), USERS_KEPT_MS).unref()
     },
   }
 }
@@ -206,7 +209,7 @@ async function startDaemonWith(
       const from = home && `userdb_uid=${uid} userdb_gid=${gid} userdb_home=${home}`
       const path = file(`users/${port}/${name}`)
       writeFileSync(path, `${name}:{PLAIN}${password}::::::${from ?? ''}\n`)
-      // Dovecot compares sizes and whole seconds: it would keep the mailbox of an earlier test.
+      // Dovecot compares sizes and times in whole seconds: it would keep an earlier test’s mailbox.
       written += 1
       utimesSync(path, written, written)
     },
