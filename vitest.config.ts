@@ -23,8 +23,9 @@ export default defineConfig({
     ],
     // Most tests wait for a real server rather than compute: more of them than there are processors.
     maxWorkers: 4,
-    // Most objects of a test die young: larger spaces for them are collected less often.
-    execArgv: ['--max-semi-space-size=32'],
+    // Most objects of a test die young: larger spaces for them are collected less often. The sources
+    // that a worker has loaded never die: all of them are marked again less often.
+    execArgv: ['--max-semi-space-size=32', '--heap-growing-percent=300'],
     // The modules of the service are loaded once per worker instead of once per file, which saves a
     // third of the processor time of files that start a service.
     isolate: false,

@@ -199,12 +199,14 @@ async function startOne(
       ...options,
     })
   let service: RunningService | null = await start()
+  // Not the whole service: the constants of a test file are kept as long as the worker lives.
+  const { url, setupLink } = service
   const pause = async () => {
     await service?.stop()
     service = null
   }
   const resume = async () => void (service ??= await start())
-  return { ...service, wire: service.url, pause, resume, stop: pause }
+  return { url, setupLink, wire: url, pause, resume, stop: pause }
 }
 
 async function startSeveral(env: Record<string, string>, db: Kysely<DB>) {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
+import { anyText } from '../any-text.ts'
 
 /** The part of JSON Schema that the routes use. */
 export type Schema = {
@@ -21,7 +22,7 @@ export type Schema = {
 }
 
 const HOSTILE_TEXT = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  anyText({ maxLength: 40 }),
   fc.constantFrom(
     '',
     '\0',
@@ -100,7 +101,7 @@ function objectOf({ properties = {}, required = [] }: Schema): Arbitrary<object>
 
 function stringOf({ format = '', pattern, maxLength = 60 }: Schema): Arbitrary<string> {
   const texts = [
-    fc.string({ unit: 'grapheme', maxLength: Math.min(maxLength, 60) }),
+    anyText({ maxLength: Math.min(maxLength, 60) }),
     fc.constantFrom(
       'example.test',
       '8.8.4.4',
