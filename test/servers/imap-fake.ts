@@ -171,7 +171,7 @@ function replyTo(socket: Socket, tag: string, edit: (bytes: Buffer) => Buffer): 
     ok: (text = 'done') => line(`${tag} OK ${text}`),
     no: (text) => line(`${tag} NO ${text}`),
     bad: (text) => line(`${tag} BAD ${text}`),
-    hangUp: () => socket.destroySoon(),
+    hangUp: () => void (socket.writableEnded || socket.destroySoon()),
   }
 }
 
