@@ -52,10 +52,13 @@ describe('a repaired SPF record', () => {
     // Several of one kind, and what has no effect.
     [
       ['v=spf1 mx include:a.example ~all', 'v=spf1 mx include:b.example -all'],
-      'v=spf1 mx include:a.example include:b.example -all',
+      'v=spf1 mx include:a.example include:b.example ~all',
     ],
     [['v=spf1 mx -all v=spf1 mx a ~all'], 'v=spf1 mx a -all'],
-    [['v=spf1 mx ?all ~all -all'], 'v=spf1 mx -all'],
+    [['v=spf1 mx ?all ~all -all'], 'v=spf1 mx ~all'],
+    [['v=spf1 mx -all', 'v=spf1 a -all'], 'v=spf1 mx a -all'],
+    [['v=spf1 mx -all', 'v=spf1 a +all'], 'v=spf1 mx a ~all'],
+    [['v=spf1 mx -all', 'v=spf1 a'], 'v=spf1 mx a ~all'],
     [['v=spf1 mx redirect=b.example'], 'v=spf1 mx redirect=b.example'],
     [['v=spf1 redirect=b.example mx ~all'], 'v=spf1 mx include:b.example ~all'],
     [['v=spf1 mx'], 'v=spf1 mx ~all'],
