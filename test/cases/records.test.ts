@@ -253,7 +253,8 @@ runCases('reverse-dns.json', async ({ records, failures }: LineCase) => {
     'Reverse DNS is set at the provider of the address. ',
     '',
   )
-  return { state, caution: caution ?? null }
+  const proposed = proposals.map(({ name, value }) => `${name} ${value}`)
+  return { state, caution: caution ?? null, proposed }
 })
 
 runCases('no-mail.json', async (records: Records) => {
