@@ -1,6 +1,7 @@
 import type { Advice } from '../../protocols/advice.ts'
 import type { Destination } from '../../protocols/dmarc/report-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from '../../protocols/dmarc/dmarc-discovery.ts'
+import { RESTORED } from '../../protocols/dmarc/dmarc-advice.ts'
 import type { MeantDmarc } from '../../protocols/dmarc/damaged-dmarc.ts'
 import {
   DMARC_POLICIES,
@@ -194,9 +195,7 @@ function cautionOf({ record, meaning }: Reading, changes: TagChange[]): string |
     (tag) => policyRank(meaning, tag) > DMARC_POLICIES.indexOf(record[tag] ?? 'none'),
   )
   const cautions = [
-    ...(restores
-      ? ['Receivers do not apply this policy yet. Check that your own mail passes first.']
-      : []),
+    ...(restores ? [RESTORED] : []),
     ...(tightens ? ['Check that mail from your subdomains passes first.'] : []),
     ...(addsAddress ? ['Reports need an address that exists. Change rua if it does not.'] : []),
   ]

@@ -44,6 +44,26 @@ type About = {
  * instead.
  */
 export function adviceOnDmarc(about: About): Advice[] {
+  const advice = listAdvice(about)
+  const first = advice.findIndex((one) => restoresPolicy(one.publish, about))
+  return advice.map((one, at) =>
+    at === first ? { ...one, message: `${one.message} ${RESTORED}` } : one,
+  )
+}
+
+export const RESTORED =
+  'Receivers do not apply this policy yet. Check that your own mail passes first.'
+
+/** Whether a proposal is stricter than what receivers apply, as the text of a broken record says. */
+function restoresPolicy(publish: Publish | undefined, { discovery, usesMail }: About): boolean {
+  const { domain, record, policyDomain } = discovery
+  if (!publish?.name.startsWith('_dmarc.')) return false
+  if (!usesMail && publish.name === `_dmarc.${domain}`) return false
+  const applied = publish.name === `_dmarc.${policyDomain}` ? record?.p : discovery.effectivePolicy
+  return strength(parseDmarc(publish.value)?.p ?? 'none') > strength(applied ?? 'none')
+}
+
+function listAdvice(about: About): Advice[] {
   const { discovery } = about
   const found = discovery.steps.findIndex((step) => step.domain === discovery.policyDomain)
   // Records above the one that applies have no effect.
