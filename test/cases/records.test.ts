@@ -116,15 +116,22 @@ runCases('dkim.json', async ({ records }: { records: Records }) => {
 runCases(
   'mta-sts.json',
   async (
-    { policy, record, records }: { policy: string; record: string; records: Records },
+    { policy, record, records }: { policy: string; record: string | string[]; records: Records },
     { says }: Says,
   ) => {
     const checked = await checkMail(
-      { ...records, '_mta-sts.example.com TXT': [record] },
+      { ...records, '_mta-sts.example.com TXT': [record].flat() },
       { policy },
     )
-    const { severity, messages } = adviceAbout('mta-sts', checked)
-    return { severity, ...said(messages, says) }
+    const { severity, messages, proposal } = adviceAbout('mta-sts', checked)
+    const { found, policy: applied } = checked.mtaSts
+    return {
+      severity,
+      proposes: proposal !== null,
+      found,
+      mode: applied?.mode ?? null,
+      ...said(messages, says),
+    }
   },
 )
 
