@@ -131,6 +131,10 @@ function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   const misses = texts.map(findNearMiss).filter((miss) => miss !== null)
   const passedOver = misses.map(({ text, reason, repaired }) => {
     const message = `The TXT record “${shorten(text)}” at ${name} is not recognized as DMARC: ${reason}.`
+    if (records.length > 0)
+      return warning(`${message} Remove it, or write what it says into the other record.`)
+    if (misses.length > 1)
+      return error(`${message} Several texts look like a record, so none is proposed.`)
     return repaired === null
       ? error(`${message} Its meaning is not certain, so no record is proposed.`)
       : error(message, txtRecord(name, repaired))

@@ -104,6 +104,18 @@ describe('a repaired SPF record', () => {
     expect(repairSpf([text], { open: ['exists:always.example'] }).value).toBeNull()
   })
 
+  it('in place of several ends in -all only if each of them did', () => {
+    const ends = fc.array(fc.constantFrom('-all', '~all', '?all', '+all', 'all'), { maxLength: 3 })
+    fc.assert(
+      fc.property(fc.array(ends, { minLength: 2, maxLength: 4 }), (several) => {
+        const texts = several.map((alls, n) => `v=spf1 ip4:192.0.2.${n} ${alls.join(' ')}`)
+        const first = several.map((alls) => alls.find((all) => !/^\+?all$/.test(all)))
+        const end = first.every((all) => all === '-all') ? '-all' : '~all'
+        expect(repairSpf(texts).value).toMatch(new RegExp(` ${end}$`))
+      }),
+    )
+  })
+
   it('harms no one, however the record is damaged', () => {
     fc.assert(fc.property(damagedSpf, expectHarmless), { numRuns: 3_000 })
   })
