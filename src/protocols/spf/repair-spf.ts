@@ -39,7 +39,10 @@ export function repairSpf(
   const redirects = [...new Set(valuesOf(terms, 'redirect'))]
   const keepsRedirect = texts.length === 1 && redirects.length === 1 && alls.length === 0
   const included = keepsRedirect ? [] : redirects.map((target) => `include:${target}`)
-  const end = keepsRedirect ? `redirect=${redirects[0]}` : `${mildestEnd(readings.map(termsOf))}all`
+  const applied = readings.filter((_reading, index) => isSpf(texts[index] ?? ''))
+  // A record that applies keeps its end; texts that only look like one add their senders.
+  const ending = applied.length === 1 ? applied : readings
+  const end = keepsRedirect ? `redirect=${redirects[0]}` : `${mildestEnd(ending.map(termsOf))}all`
   const [explanation, ...explanations] = new Set(valuesOf(terms, 'exp'))
   const unclear = [
     ...readings.flat().flatMap(({ text, terms: read }) => (read ? [] : [text])),

@@ -59,6 +59,8 @@ describe('a repaired SPF record', () => {
     [['v=spf1 mx -all', 'v=spf1 a -all'], 'v=spf1 mx a -all'],
     [['v=spf1 mx -all', 'v=spf1 a +all'], 'v=spf1 mx a ~all'],
     [['v=spf1 mx -all', 'v=spf1 a'], 'v=spf1 mx a ~all'],
+    [['v=spf1 mx -all', 'v=spf1\u00a0a ~all'], 'v=spf1 mx a -all'],
+    [['v=spf1 mx ~all', 'v=spf1\u00a0a -all'], 'v=spf1 mx a ~all'],
     [['v=spf1 mx redirect=b.example'], 'v=spf1 mx redirect=b.example'],
     [['v=spf1 redirect=b.example mx ~all'], 'v=spf1 mx include:b.example ~all'],
     [['v=spf1 mx'], 'v=spf1 mx ~all'],
