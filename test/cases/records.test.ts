@@ -8,6 +8,7 @@ import type { Line } from '../../src/domains/lines/line.ts'
 import { considerAliases } from '../../src/domains/fixes/consider-aliases.ts'
 import { dkimProposals } from '../../src/domains/fixes/dkim-fix.ts'
 import type { Proposal } from '../../src/domains/fixes/proposal.ts'
+import { isPublished } from '../../src/domains/record-state.ts'
 import { createLog } from '../../src/log.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
 import { probeSelectors } from '../../src/protocols/dkim/probe-selectors.ts'
@@ -274,3 +275,10 @@ runCases('no-mail.json', async (records: Records) => {
   const saysNullMx = [summary, ...details].join(' ').includes('null MX')
   return { usesMail, mx: state, dkim: dkim.state, saysNullMx }
 })
+
+type Published = { type: Parameters<typeof isPublished>[1]; published: string[]; wanted: string }
+
+/** Whether a record that was to be published is there. */
+runCases('published-records.json', ({ type, published, wanted }: Published) => ({
+  isPublished: isPublished(published, type, wanted),
+}))
