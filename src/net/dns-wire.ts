@@ -203,7 +203,7 @@ function withoutZeros(record: DataRecord): DataRecord {
 }
 
 function writeZeros<Value>(value: Value): Value {
-  return typeof value === 'string' ? (value.replaceAll('\0', String.raw`\000`) as Value) : value
+  return typeof value === 'string' ? (value.replaceAll('\0', '\\000') as Value) : value
 }
 
 /** RFC 2308, 5: how long a negative answer may be cached. */

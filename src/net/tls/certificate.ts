@@ -120,5 +120,5 @@ function unquote(written: string): string {
 
 /** A zero octet as OpenSSL writes it: PostgreSQL has none in text. */
 function writeZeros(text: string): string {
-  return text.replaceAll('\0', String.raw`\00`)
+  return text.replaceAll('\0', '\\00')
 }
