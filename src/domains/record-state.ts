@@ -108,27 +108,42 @@ function valuesOf(answer: DnsAnswer, type: WatchedType): string[] {
 
 /** Whether a record is there, and the only one of its kind where only one may be. */
 export function isPublished(values: string[], type: WatchedType, wanted: string): boolean {
-  const key = normalize(wanted, type)
-  if (!values.some((value) => normalize(value, type) === key)) return false
-  const kind = type === 'TXT' ? kindOf(wanted) : null
-  return kind === null || values.filter((value) => kindOf(value) === kind).length === 1
+  const text = type === 'TXT' ? withoutQuotes(trimWsp(wanted)) : wanted
+  const kind = type === 'TXT' ? kindOf(text) : null
+  const key = normalize(text, type)
+  const isThere = values.some((value) => {
+    return normalize(value, type) === key && (kind === null || kindOf(value) === kind)
+  })
+  // RFC 6376, 3.6.2.2: beside a key, any other text may be taken for the key.
+  const rivals = kind === DKIM ? values : values.filter((value) => kindOf(value) === kind)
+  return isThere && (kind === null || rivals.length === 1)
 }
 
-/** `v=spf1`, `v=DMARC1`, … of which a name may have one record each. */
+/** The strings of a zone file (RFC 1035, 5.1) are one text. */
+function withoutQuotes(text: string): string {
+  return /^".*"$/s.test(text) ? text.slice(1, -1).replaceAll(/"[ \t]+"/g, '') : text
+}
+
+const DKIM = 'v=dkim1'
+const VERSION = /^v=(?:spf1(?= |$)|(?:DMARC1|STSv1|TLSRPTv1|DKIM1|BIMI1)(?=[ \t;]|$))/i
+
+/** `v=spf1`, `v=DMARC1`, … of which a name may have one record each. No space may be before it. */
 function kindOf(text: string): string | null {
-  return (
-    /^v=(?:spf1|DMARC1|STSv1|TLSRPTv1|DKIM1)(?=[ \t;]|$)/i.exec(trimWsp(text))?.[0].toLowerCase() ??
-    null
-  )
+  const [version] = VERSION.exec(text) ?? []
+  if (version !== undefined) return version.toLowerCase()
+  return /(?:^|;)[ \t]*p[ \t]*=/.test(text) ? DKIM : null
 }
 
 /** Control panels change spaces and the case of names, which have no meaning. */
 function normalize(value: string, type: WatchedType): string {
   const spaced = trimWsp(value).replaceAll(/[ \t]+/g, ' ')
-  if (type === 'TXT')
-    return spaced
-      .replaceAll(/ ?; ?/g, ';')
-      .replace(/;$/, '')
-      .replace(/^"(.*)"$/, '$1')
-  return spaced.toLowerCase().replace(/\.$/, '')
+  if (type === 'TXT') return spaced.replaceAll(/ ?; ?/g, ';').replace(/;$/, '')
+  const plain = spaced.toLowerCase()
+  if (type === 'A' || type === 'AAAA') return canonical(plain)
+  if (type === 'CAA') return plain.replace(/^(\S+ \S+) "(.*)"$/, '$1 $2')
+  if (type === 'TLSA') {
+    const [usage, selector, matchingType, ...data] = plain.split(' ')
+    return [usage, selector, matchingType, data.join('')].join(' ')
+  }
+  return plain.replace(/\.$/, '')
 }

@@ -132,8 +132,8 @@ export function readAnswer(bytes: Buffer, name: string, type: RecordType): Readi
       : negativeTtl(decoded.authorities)
   return {
     status: rcode,
-    records,
-    cnames: chain.map((record) => nameKey(String(record.data))),
+    records: records.map(withoutZeros),
+    cnames: chain.map((record) => writeZeros(nameKey(String(record.data)))),
     ttl,
     isAuthenticated: decoded.flag_ad,
     isAuthoritative: decoded.flag_aa,
@@ -187,6 +187,23 @@ function follow(
     owner = nameKey(String(alias.data))
     if (seen.has(owner)) return { records: [], chain, isLoop: true }
   }
+}
+
+/**
+ * Names and values as zone files write a zero octet (RFC 1035, 5.1): PostgreSQL has none in text.
+ * TXT records stay bytes.
+ */
+function withoutZeros(record: DataRecord): DataRecord {
+  const { name, data } = record
+  const isPlain = typeof data === 'object' && data !== null && !Array.isArray(data) && !Buffer.isBuffer(data) // prettier-ignore
+  const written = isPlain
+    ? Object.fromEntries(Object.entries(data).map(([key, value]) => [key, writeZeros(value)]))
+    : writeZeros(data)
+  return { ...record, name: writeZeros(name), data: written } as DataRecord
+}
+
+function writeZeros<Value>(value: Value): Value {
+  return typeof value === 'string' ? (value.replaceAll('\0', '\\000') as Value) : value
 }
 
 /** RFC 2308, 5: how long a negative answer may be cached. */

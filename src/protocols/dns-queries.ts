@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import {
   dataOf,
   type DnsAnswer,
@@ -80,16 +81,13 @@ export function dnsFailureOf(answer: DnsAnswer): DnsFailure | null {
 }
 
 /**
- * RFC 7208, 3.3: the strings of a record are one text. Bytes that are not UTF-8 come as zone files
- * write them.
+ * RFC 7208, 3.3: the strings of a record are one text. What is not UTF-8, or has a zero octet, comes
+ * as zone files write it: PostgreSQL has no U+0000 in text.
  */
 export function decodeTxt(data: string | Buffer | (string | Buffer)[]): string {
   const bytes = Buffer.concat([data].flat().map((piece) => Buffer.from(piece)))
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return Array.from(bytes, escaped).join('')
-  }
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8')
+  return Array.from(bytes, escaped).join('')
 }
 
 function escaped(byte: number): string {

@@ -1,5 +1,6 @@
 import { caaLine } from '../../src/domains/lines/caa-line.ts'
 import { dkimLine } from '../../src/domains/lines/dkim-line.ts'
+import { dmarcLine } from '../../src/domains/lines/dmarc-line.ts'
 import { mxLine } from '../../src/domains/lines/mx-line.ts'
 import { reverseDnsLine } from '../../src/domains/lines/reverse-dns-line.ts'
 import { createDomainContext, type DomainDeps } from '../../src/domains/domain-context.ts'
@@ -7,17 +8,14 @@ import type { Line } from '../../src/domains/lines/line.ts'
 import { considerAliases } from '../../src/domains/fixes/consider-aliases.ts'
 import { dkimProposals } from '../../src/domains/fixes/dkim-fix.ts'
 import type { Proposal } from '../../src/domains/fixes/proposal.ts'
+import { isPublished } from '../../src/domains/record-state.ts'
 import { createLog } from '../../src/log.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
-import { readCatalogue } from '../../src/protocols/dnsbl/blocklist-catalogue.ts'
-import { interpretAnswer } from '../../src/protocols/dnsbl/dnsbl-answer.ts'
-import { DOMAIN_LISTS, interpretDomainAnswer } from '../../src/protocols/dnsbl/domain-lists.ts'
 import { probeSelectors } from '../../src/protocols/dkim/probe-selectors.ts'
 import { createDnsQueries } from '../../src/protocols/dns-queries.ts'
 import { checkMailAuth } from '../../src/diagnostics/mail-auth/mail-auth.ts'
 import { mapResolver } from '../resolver.ts'
 import { registeredUntil } from '../domains/check-with.ts'
-import { answered } from '../protocols/dnsbl/dnsbl-answers.ts'
 import type { RecordText, Records } from '../servers/dns-records.ts'
 import { runCases } from './run-cases.ts'
 
@@ -112,21 +110,29 @@ runCases('dkim.json', async ({ records }: { records: Records }) => {
     nothingBelow: probe.nothingBelow,
     strays: probe.findings.flatMap(({ strays }) => strays).length,
     proposal: dkimProposals(DOMAIN, probe)[0]?.value ?? null,
+    state: (await checkLine(dkimLine, { ...MAIL, ...records }).result).state,
   }
 })
 
 runCases(
   'mta-sts.json',
   async (
-    { policy, record, records }: { policy: string; record: string; records: Records },
+    { policy, record, records }: { policy: string; record: string | string[]; records: Records },
     { says }: Says,
   ) => {
     const checked = await checkMail(
-      { ...records, '_mta-sts.example.com TXT': [record] },
+      { ...records, '_mta-sts.example.com TXT': [record].flat() },
       { policy },
     )
-    const { severity, messages } = adviceAbout('mta-sts', checked)
-    return { severity, ...said(messages, says) }
+    const { severity, messages, proposal } = adviceAbout('mta-sts', checked)
+    const { found, policy: applied } = checked.mtaSts
+    return {
+      severity,
+      proposes: proposal !== null,
+      found,
+      mode: applied?.mode ?? null,
+      ...said(messages, says),
+    }
   },
 )
 
@@ -170,11 +176,18 @@ runCases('aliased-records.json', async ({ domain, name, records }: Aliased, { sa
   }
 })
 
-type LineWish = { domain?: string; failures?: Record<string, DnsFailure>; isPublic?: boolean }
+type LineWish = {
+  domain?: string
+  failures?: Record<string, DnsFailure>
+  isPublic?: boolean
+  /** Where reports of this installation arrive, and the policy that they show to be safe. */
+  reportEmail?: string
+  safePolicy?: 'quarantine' | 'reject'
+}
 
 /** One line of the domain page. */
 function checkLine(line: Line, records: Records, wish: LineWish = {}) {
-  const { domain = DOMAIN, failures, isPublic = false } = wish
+  const { domain = DOMAIN, failures, isPublic = false, reportEmail = null, safePolicy } = wish
   const deps: DomainDeps = {
     resolver: mapResolver(records, failures),
     blocklists: { lists: [] } as unknown as DomainDeps['blocklists'],
@@ -182,10 +195,31 @@ function checkLine(line: Line, records: Records, wish: LineWish = {}) {
     registrations: registeredUntil(null),
     allowPrivate: !isPublic,
     log: createLog('silent'),
+    reportEmailOf: async () => reportEmail,
+    safePolicyOf: async () => safePolicy ?? null,
   }
   const context = createDomainContext({ kind: 'name', name: domain, unicode: domain }, deps, stop())
   return { context, result: line.check(context) }
 }
+
+type FixCase = LineWish & { records: Records }
+type WantedParts = { has?: string[]; lacks?: string[] }
+
+/** The DMARC records that the domain page proposes, and the consents of others. */
+runCases('dmarc-fixes.json', async ({ records, ...wish }: FixCase, wanted: WantedParts) => {
+  const { proposals = [] } = await checkLine(dmarcLine, { ...MAIL, ...records }, wish).result
+  const own = `_dmarc.${wish.domain ?? DOMAIN}`
+  const proposal = proposals.find(({ name }) => name === own)?.value ?? null
+  const has = (part: string) => proposal?.includes(part) ?? false
+  const others = proposals.filter(({ name }) => name !== own)
+  const consents = others.map(({ name, value }) => `${name} ${value}`)
+  return {
+    proposal,
+    has: wanted.has?.filter(has),
+    lacks: wanted.lacks?.filter((part) => !has(part)),
+    consents: [...new Set(consents)],
+  }
+})
 
 runCases('caa.json', async (records: string[], { says }: Says) => {
   const { state, summary } = await checkLine(caaLine, { 'example.com CAA': records }).result
@@ -218,23 +252,6 @@ runCases('mx.json', async ({ records, failures }: LineCase, { says }: Says) => {
   return { state, isUsed, ...said([summary, ...details].join(' '), says) }
 })
 
-const LISTS = new Map(readCatalogue().lists.map((list) => [list.zone, list]))
-
-/** An answer of a DNS blocklist of the catalogue. */
-runCases('blocklists.json', ({ zone, codes }: { zone: string; codes: string[] }) => {
-  const list = LISTS.get(zone)
-  if (!list) throw new Error(`the catalogue has no ${zone}`)
-  return { status: interpretAnswer(answered(...codes), list).status }
-})
-
-/** An answer of a blocklist of domains. */
-runCases('domain-blocklists.json', ({ zone, codes }: { zone: string; codes: string[] }) => {
-  const list = DOMAIN_LISTS.find((one) => one.zone === zone)
-  if (!list) throw new Error(`there is no ${zone}`)
-  const { status, meanings } = interpretDomainAnswer(answered(...codes), list)
-  return { status, meanings: meanings.length }
-})
-
 runCases('reverse-dns.json', async ({ records, failures }: LineCase) => {
   const wish = { isPublic: true, ...(failures && { failures }) }
   const { context, result } = checkLine(reverseDnsLine, records, wish)
@@ -244,7 +261,8 @@ runCases('reverse-dns.json', async ({ records, failures }: LineCase) => {
     'Reverse DNS is set at the provider of the address. ',
     '',
   )
-  return { state, caution: caution ?? null }
+  const proposed = proposals.map(({ name, value }) => `${name} ${value}`)
+  return { state, caution: caution ?? null, proposed }
 })
 
 runCases('no-mail.json', async (records: Records) => {
@@ -257,3 +275,10 @@ runCases('no-mail.json', async (records: Records) => {
   const saysNullMx = [summary, ...details].join(' ').includes('null MX')
   return { usesMail, mx: state, dkim: dkim.state, saysNullMx }
 })
+
+type Published = { type: Parameters<typeof isPublished>[1]; published: string[]; wanted: string }
+
+/** Whether a record that was to be published is there. */
+runCases('published-records.json', ({ type, published, wanted }: Published) => ({
+  isPublished: isPublished(published, type, wanted),
+}))

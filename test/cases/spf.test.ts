@@ -8,12 +8,12 @@ import { createDnsQueries } from '../../src/protocols/dns-queries.ts'
 import { authenticateMail } from '../../src/protocols/mail/mail-authentication.ts'
 import { evaluateSpf } from '../../src/protocols/spf/evaluate-spf.ts'
 import { mapResolver } from '../resolver.ts'
-import type { Records } from '../servers/dns-records.ts'
+import type { RecordText, Records } from '../servers/dns-records.ts'
 import { runCases } from './run-cases.ts'
 
 type Input = {
-  /** The TXT record of example.com, or several. */
-  spf: string | string[]
+  /** The TXT record of example.com, or several; each may be in pieces. */
+  spf: string | RecordText[]
   /** Other records; example.com has the address and the mail server of `BESIDE`. */
   records?: Records
   failures?: Record<string, DnsFailure>

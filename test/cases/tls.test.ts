@@ -89,7 +89,8 @@ async function lineOf(name: LineName, target: Target, ports: DomainDeps['ports']
   const domain = { kind: 'name', name: 'domain.test', unicode: 'domain.test' } as const
   const context = createDomainContext(domain, deps as unknown as DomainDeps, signalOf())
   const mode = target.isEnforced ? 'enforce' : 'none'
-  const mtaSts = async () => ({ fetched: { policy: { mode } } }) as never
+  const found = { texts: ['v=STSv1; id=1'] }
+  const mtaSts = async () => ({ found, fetched: { policy: { mode } } }) as never
   const line = certificateLines.find((each) => each.name === name)
   if (!line) throw new Error(`there is no line ${name}`)
   return line.check({ ...context, mtaSts })

@@ -104,6 +104,14 @@ describe('DMARC domains', () => {
     expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([{ verified: true }])
   })
 
+  it('is verified by its TXT challenge in quotes that a control panel added', async () => {
+    const { id, verification } = await portreeve.addDomain(alice.token)
+    records['_portreeve-challenge.example.test TXT'] = [`"${verification.value}" `]
+    expect(await verify(id)).toMatchObject({ verified: true, verifiedBy: 'txt' })
+    records['_portreeve-challenge.example.test TXT'] = [`${verification.value}0`]
+    expect((await verify(id)).problem).toContain('has no TXT record')
+  })
+
   it('is verified by its own rua, and by that of its parent domain', async () => {
     const own = await portreeve.addDomain(alice.token)
     const sub = await portreeve.addDomain(alice.token, 'news.example.test')

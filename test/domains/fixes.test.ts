@@ -9,13 +9,14 @@ import { spfProposals } from '../../src/domains/fixes/spf-fix.ts'
 import type { DomainFix } from '../../src/domains/shapes.ts'
 import { probeSelectors } from '../../src/protocols/dkim/probe-selectors.ts'
 import { createDnsQueries } from '../../src/protocols/dns-queries.ts'
-import { adviceOnDmarc } from '../../src/protocols/dmarc/dmarc-advice.ts'
-import { parseDmarc } from '../../src/protocols/dmarc/dmarc-record.ts'
+import { adviceOnDmarc, RESTORED } from '../../src/protocols/dmarc/dmarc-advice.ts'
+import { DMARC_POLICIES, parseDmarc } from '../../src/protocols/dmarc/dmarc-record.ts'
 import { adviceOnSpf } from '../../src/protocols/spf/spf-advice.ts'
 import { parseSpf } from '../../src/protocols/spf/spf-record.ts'
 import { walkSpf } from '../../src/protocols/spf/spf-tree.ts'
 import { parseTagList } from '../../src/protocols/tag-list.ts'
 import { rsaKey } from '../diagnostics/mail-domain.ts'
+import { propertyRuns } from '../property-runs.ts'
 import { mapResolver } from '../resolver.ts'
 import type { Records } from '../servers/dns-records.ts'
 
@@ -145,6 +146,66 @@ describe('the fix of a DMARC record', () => {
     ],
   ])('repairs %s', async (published, value) => {
     expect(only(await dmarcFixes([published]))).toMatchObject({ published: [published], value })
+  })
+
+  const anyText = fc
+    .record({
+      version: fc.constantFrom('v=DMARC1', 'v=DMARC1', 'v=DMARC1', 'V=dmarc1', '"v=DMARC1'),
+      policy: fc.constantFrom('p=none', 'p=quarantine', 'p=reject', 'P=reject', 'p=REJECT'),
+      more: fc.subarray(['t=y', 'pct=50', 'fo=1', 'adkim=s', 'rua=mailto:a@example.com', 'x=1']),
+      end: fc.constantFrom('', ';'),
+    })
+    .map(({ version, policy, more, end }) => [version, policy, ...more].join('; ') + end)
+
+  it('is no stricter in practice than what receivers apply, or the check says so', async () => {
+    const levelOf = (text: string) => {
+      const { p = null, testing = false } = parseDmarc(text) ?? {}
+      return Math.max(0, DMARC_POLICIES.indexOf(p ?? 'none') - (testing ? 1 : 0))
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 2 }), async (texts) => {
+        const queries = queriesOf({ ...EXISTING, '_dmarc.example.com TXT': texts })
+        const { dmarc: discovery, destinations } = await gatherDmarc(DOMAIN, queries)
+        const about = { discovery, destinations, usesMail: true, receivesMail: true, texts: [] }
+        const advice = adviceOnDmarc({ ...about, registeredDomain: DOMAIN })
+        const applied = discovery.record ? levelOf(discovery.record.text) : 0
+        const isStricter = advice.some(({ publish }) => levelOf(publish?.value ?? '') > applied)
+        if (isStricter) expect(advice.map(({ message }) => message).join()).toContain(RESTORED)
+        for (const { publish } of advice)
+          if (publish && texts.every((text) => text.includes('pct=50')))
+            expect(publish.value).toMatch(/p=none|t=y; pct=50/)
+      }),
+      propertyRuns(60, 2_000),
+    )
+  })
+
+  it('of a subdomain has all that it inherits, and the address of this installation', async () => {
+    const inherited = ['adkim=s', 'aspf=s', 't=y', 'pct=50', 'fo=1', 'ruf=mailto:f@example.com']
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('none', 'quarantine', 'reject'),
+        fc.constantFrom('', 'none', 'quarantine', 'reject'),
+        fc.subarray(inherited),
+        async (p, sp, more) => {
+          const tags = [`p=${p}`, ...(sp ? [`sp=${sp}`] : []), ...more, 'rua=mailto:a@example.com']
+          const name = 'mail.example.com'
+          const queries = queriesOf({
+            'mail.example.com A': ['192.0.2.1'],
+            '_dmarc.example.com TXT': [`v=DMARC1; ${tags.join('; ')}`],
+          })
+          const { dmarc: discovery, destinations } = await gatherDmarc(name, queries)
+          const about = { discovery, destinations, usesMail: true, receivesMail: true, advice: [] }
+          const known = { reportEmail: 'r1@reports.test', safePolicy: null }
+          const proposals = dmarcProposals({ ...about, ...known })
+          const own = proposals.find((one) => one.name === `_dmarc.${name}`)?.value ?? ''
+          const kept = more.filter((tag) => tag !== 'fo=1' || more.includes('ruf=mailto:f@example.com')) // prettier-ignore
+          for (const tag of kept) expect(own.split('; ')).toContain(tag)
+          expect(parseDmarc(own)).toMatchObject({ p: sp || p, sp: null, np: null })
+          expect(own).toContain('rua=mailto:a@example.com,mailto:r1@reports.test')
+        },
+      ),
+      propertyRuns(30, 500),
+    )
   })
 
   it('has a reason for each change, and nothing changes without one', async () => {

@@ -98,6 +98,21 @@ describe('an answer', () => {
     expect(dataOf(answer, 'A')).toEqual(['192.0.2.1'])
   })
 
+  it('has names with a zero octet as zone files write them, since no text can be stored with one', async () => {
+    const zero = {
+      'ptr.test PTR': ['a\0b.example.test'],
+      'mx.test MX': ['10 a\0b.example.test'],
+      'alias.test CNAME': ['a\0b.example.test'],
+    }
+    const resolver = resolverOf({ servers: [await dnsWith({ records: zero })] })
+    const name = String.raw`a\000b.example.test`
+    expect(dataOf(await resolver.query('ptr.test', 'PTR'), 'PTR')).toEqual([name])
+    expect(dataOf(await resolver.query('mx.test', 'MX'), 'MX')).toEqual([
+      { preference: 10, exchange: name },
+    ])
+    expect(await resolver.query('alias.test', 'A')).toMatchObject({ cnames: [name] })
+  })
+
   it('is not sent for an impossible name', async () => {
     const dns = await dnsWith({ records })
     const resolver = resolverOf({ servers: [dns] })

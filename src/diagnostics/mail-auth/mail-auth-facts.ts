@@ -8,9 +8,9 @@ import { discoverDmarc } from '../../protocols/dmarc/dmarc-discovery.ts'
 import { lookUpMailUse } from '../../protocols/mail/mail-use.ts'
 import {
   parseStsPolicy,
-  parseStsRecord,
   policyUrl,
   type FetchedPolicy,
+  resemblesSts,
 } from '../../protocols/mail/mta-sts.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { DnsQueries } from '../../protocols/dns-queries.ts'
@@ -73,7 +73,8 @@ export async function findProviders(domain: string, queries: DnsQueries): Promis
 
 export async function gatherMtaSts(domain: string, queries: DnsQueries, fetchFile: FetchFile) {
   const found = await queries.lookUpTxt(`_mta-sts.${domain}`)
-  const isPublished = found.texts.some((text) => parseStsRecord(text))
+  // Of a broken record, too: a valid one makes senders apply the policy.
+  const isPublished = found.texts.some(resemblesSts)
   return { found, fetched: isPublished ? await fetchPolicy(policyUrl(domain), fetchFile) : null }
 }
 

@@ -119,17 +119,18 @@ export function mtaStsItem(
   fetched: FetchedPolicy | null,
 ): MailAuthResult['mtaSts'] {
   const record = texts.map(parseStsRecord).find((parsed) => parsed !== null)
+  const applied = record ? fetched : null
   const {
     mode = null,
     mx = [],
     maxAge = null,
-  } = fetched && 'policy' in fetched ? fetched.policy : {}
+  } = applied && 'policy' in applied ? applied.policy : {}
   return {
     found: record !== undefined,
     record: record?.text ?? null,
     id: record?.id ?? null,
-    policy: fetched && 'policy' in fetched ? { mode, mx, maxAge } : null,
-    ...(fetched && 'failure' in fetched ? { policyError: fetched.failure } : {}),
+    policy: applied && 'policy' in applied ? { mode, mx, maxAge } : null,
+    ...(applied && 'failure' in applied ? { policyError: applied.failure } : {}),
     ...failure(error),
   }
 }

@@ -80,7 +80,8 @@ async function findProof(
     questions.lookUpTxt(name),
     discoverDmarc(row.domain, questions),
   ])
-  if (challenge.texts.some((text) => text.trim() === value)) return 'txt'
+  // Some control panels publish quotes around a text as part of it.
+  if (challenge.texts.some((text) => text.replaceAll('"', '').trim() === value)) return 'txt'
   // A record of a parent domain is a proof too: the address in it belongs to this domain only.
   if (discovery.record && sendsTo(discovery.record, reportEmail)) return 'rua'
   return challenge.error || discovery.error ? 'unknown' : null

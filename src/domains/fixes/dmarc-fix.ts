@@ -1,12 +1,14 @@
 import type { Advice } from '../../protocols/advice.ts'
 import type { Destination } from '../../protocols/dmarc/report-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from '../../protocols/dmarc/dmarc-discovery.ts'
+import { RESTORED } from '../../protocols/dmarc/dmarc-advice.ts'
 import type { MeantDmarc } from '../../protocols/dmarc/damaged-dmarc.ts'
 import {
   DMARC_POLICIES,
   isPolicyTag,
   parseDmarc,
   POLICY_TAGS,
+  requestedPolicy,
   strictestPolicy,
   type DmarcRecord,
   type PolicyTag,
@@ -53,16 +55,30 @@ function policyProposals(about: About): Proposal[] {
   return discovery.error ? [] : absenceProposals(about)
 }
 
-/** Reports about a subdomain come to its own address only with a record of its own. */
-function ownRecordProposals(
-  { rua }: DmarcRecord,
-  { discovery: { domain, effectivePolicy }, reportEmail }: About,
-): Proposal[] {
-  if (reportEmail === null || rua.some(({ uri }) => isReportEmail(uri, reportEmail))) return []
-  const value = formatDmarc({ p: effectivePolicy ?? 'none', rua: `mailto:${reportEmail}` })
-  const about = { name: `_dmarc.${domain}`, line: 'dmarc', severity: 'suggestion' } as const
-  return [proposeText(about, { published: [], value, reasons: [ADDS_ADDRESS] })]
+/**
+ * Reports about a subdomain come to its own address only with a record of its own, which takes the
+ * place of the inherited one: it has all that this one says of the subdomain.
+ */
+function ownRecordProposals(record: DmarcRecord, about: About): Proposal[] {
+  const { discovery, reportEmail } = about
+  const { domain, standing, policyDomain, organizationalDomain } = discovery
+  if (reportEmail === null || record.rua.some(({ uri }) => isReportEmail(uri, reportEmail)))
+    return []
+  const { tags, unclear } = meaningOf(record)
+  if (unclear.length > 0) return []
+  const p = requestedPolicy(record, standing)?.policy ?? 'none'
+  // The registry of a public suffix gets no reports about domains with a record of their own.
+  const isOrganization = policyDomain === organizationalDomain
+  const kept = tags.filter(
+    ({ name }) => !['p', 'sp', 'np', 'psd'].includes(name) && (isOrganization || !isAddress(name)),
+  )
+  const inherited = { tags: [{ name: 'p', value: p }, ...kept], unclear }
+  const { value } = applyTagChanges(inherited, missingAddress(inherited, reportEmail))
+  const proposed = { name: `_dmarc.${domain}`, line: 'dmarc', severity: 'suggestion' } as const
+  return [proposeText(proposed, { published: [], value, reasons: [ADDS_ADDRESS] })]
 }
+
+const isAddress = (tag: string) => tag === 'rua' || tag === 'ruf'
 
 function absenceProposals({ discovery, advice, ...about }: About): Proposal[] {
   const wanted = advice.find(({ publish }) => publish?.name.startsWith('_dmarc.'))
@@ -179,9 +195,7 @@ function cautionOf({ record, meaning }: Reading, changes: TagChange[]): string |
     (tag) => policyRank(meaning, tag) > DMARC_POLICIES.indexOf(record[tag] ?? 'none'),
   )
   const cautions = [
-    ...(restores
-      ? ['Receivers do not apply this policy yet. Check that your own mail passes first.']
-      : []),
+    ...(restores ? [RESTORED] : []),
     ...(tightens ? ['Check that mail from your subdomains passes first.'] : []),
     ...(addsAddress ? ['Reports need an address that exists. Change rua if it does not.'] : []),
   ]

@@ -1,5 +1,6 @@
 import type { Advice } from '../../protocols/advice.ts'
 import { nearMissesOf } from '../../protocols/spf/repair-spf.ts'
+import { stringsNote } from '../../protocols/spf/spf-advice.ts'
 import {
   effectiveTerms,
   parseSpf,
@@ -30,9 +31,13 @@ export function spfProposals({ domain, tree: { root }, texts, advice }: About): 
   }
   const records = root.texts.map(parseSpf)
   const changes = changesOf(records, value)
-  const caution = changes.some(({ reason }) => isAboutEveryone(reason))
-    ? 'The published record lets your own servers send too: add all of them before you publish this one.'
-    : null
+  const cautions = [
+    changes.some(({ reason }) => isAboutEveryone(reason))
+      ? 'The published record lets your own servers send too: add all of them before you publish this one.'
+      : null,
+    stringsNote(root.texts, value),
+  ]
+  const caution = cautions.filter((one) => one !== null).join(' ') || null
   return [propose({ ...about, type: 'TXT', published: root.texts, value, changes, caution })]
 }
 
@@ -116,7 +121,7 @@ function isAboutEveryone(reason: string): boolean {
 function reasonForAll(text: string): string {
   if (/^\+?all$/i.test(text)) return REASON_PLUS_ALL
   if (text.startsWith('?')) return '?all is neutral about spoofed mail.'
-  return 'A record ends with one all; the strictest one stays.'
+  return 'A record ends with one all: the first, and of several records the least strict.'
 }
 
 function reasonForNew(term: string): string {

@@ -6,6 +6,7 @@ import { dnsFailureOf } from '../../protocols/dns-queries.ts'
 import type { TlsFacts } from '../../net/tls/probe-tls.ts'
 import { NOT_SERVED } from '../../net/tls/starttls.ts'
 import { endOf } from '../../net/tls/trusted-path.ts'
+import { parseStsRecord } from '../../protocols/mail/mta-sts.ts'
 import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { SERVICES, type DomainContext, type Probe, type ServiceName } from '../domain-context.ts'
 import { MAX_PROBED_HOSTS } from '../limits.ts'
@@ -149,7 +150,8 @@ async function announcedHosts(service: ServiceName, context: DomainContext): Pro
 
 /** Whether senders insist on a valid certificate (MTA-STS in mode `enforce`). */
 async function enforcesTls(context: DomainContext): Promise<boolean> {
-  const { fetched } = await context.mtaSts()
+  const { found, fetched } = await context.mtaSts()
+  if (!found.texts.some((text) => parseStsRecord(text))) return false
   return fetched !== null && 'policy' in fetched && fetched.policy.mode === 'enforce'
 }
 

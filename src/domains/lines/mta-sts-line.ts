@@ -1,5 +1,10 @@
 import { sortBySeverity } from '../../protocols/advice.ts'
-import { adviceOnMtaSts, parseStsRecord, policyUrl } from '../../protocols/mail/mta-sts.ts'
+import {
+  adviceOnMtaSts,
+  parseStsRecord,
+  policyUrl,
+  resemblesSts,
+} from '../../protocols/mail/mta-sts.ts'
 import { receivingHosts } from '../../protocols/mail/mail-use.ts'
 import type { DomainContext } from '../domain-context.ts'
 import { proposeText } from '../fixes/proposal.ts'
@@ -27,7 +32,7 @@ async function checkMtaSts(context: DomainContext): Promise<LineResult> {
   const state = isUnknown && severest !== 'bad' ? 'unknown' : severest
   if (!isPublished && state === 'good')
     return unused('The domain does not use MTA-STS.', messagesOf(advice))
-  const published = found.texts.filter((text) => /^\W*v\s*=\s*STS/i.test(text.slice(0, 40)))
+  const published = found.texts.filter(resemblesSts)
   const broken = advice.filter(({ publish }) => publish)
   const value = broken[0]?.publish?.value
   const policy = fetched && 'policy' in fetched ? fetched.policy : null

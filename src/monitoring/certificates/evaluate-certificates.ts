@@ -47,7 +47,7 @@ export function evaluateCertificates(
       | undefined
     const observed = { ...answer, detail: withRenewal(before?.detail, answer.detail, now) }
     const after = before
-      ? applyObservation(before, observed, now, dependsOnTimeAlone(observed.state) ? 0 : confirmMs)
+      ? applyObservation(before, observed, now, isCertain(before, observed) ? 0 : confirmMs)
       : { fact: initialFact(observed, now), change: { from: 'unknown', to: observed.state } }
     if (after.change) {
       const change = {
@@ -62,6 +62,17 @@ export function evaluateCertificates(
     if (!before || !isSameFact(before, after.fact)) updates.save.push({ ...key, ...after.fact })
   }
   return updates
+}
+
+/**
+ * Whether one observation is enough: time alone has changed the state. Another certificate may be
+ * that of one node of many, on which the new one is still missing.
+ */
+function isCertain(
+  before: Fact<CertificateDetail>,
+  { state, detail }: NonNullable<Observation<CertificateDetail>>,
+): boolean {
+  return dependsOnTimeAlone(state) && detail.fingerprint256 === before.detail.fingerprint256
 }
 
 /** A certificate that was renewed after a problem is a change of its state. */

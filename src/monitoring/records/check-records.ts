@@ -30,7 +30,12 @@ export async function checkRecords(
     `${owner} ${type}`,
     observeValues(answers[index] as DnsAnswer, type),
   ])
-  return new Map([...observations, [`${name} CNAME`, observeCname(answers[0] as DnsAnswer)]])
+  // What an alias takes the place of is not observed any more, so the alias itself is.
+  const aliases = [0, queries.length - 1].map((at): [string, Observation<RecordDetail>] => [
+    `${queries[at]?.[0]} CNAME`,
+    observeCname(answers[at] as DnsAnswer),
+  ])
+  return new Map([...observations, ...aliases])
 }
 
 function observeValues(answer: DnsAnswer, type: RecordType): Observation<RecordDetail> {
@@ -45,7 +50,8 @@ function observeCname(answer: DnsAnswer): Observation<RecordDetail> {
 }
 
 function observationOf(values: string[]): Observation<RecordDetail> {
-  const sorted = values.toSorted()
+  // PostgreSQL has no U+0000 in text.
+  const sorted = values.map((value) => value.replaceAll('\0', '\uFFFD')).toSorted()
   return { state: sorted.join(' | '), detail: { values: sorted } }
 }
 
@@ -62,7 +68,7 @@ function lower(name: string): string {
   return name.toLowerCase().replace(/\.$/, '') || '.'
 }
 
-/** Joins the strings of one TXT record (RFC 7208, section 3.3). */
+/** Joins the strings of one TXT record (RFC 7208, 3.3). */
 function textOf(data: string | Buffer | (string | Buffer)[]): string {
   return Buffer.concat([data].flat().map((part) => Buffer.from(part as string))).toString('utf8')
 }

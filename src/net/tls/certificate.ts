@@ -80,8 +80,8 @@ export function chainOf(
 
 function attributes(parts: object | undefined): Record<string, string> {
   const entries = Object.entries(parts ?? {}).map(([name, value]: [string, string | string[]]) => {
-    if (!Array.isArray(value)) return [name, value]
-    return [name, name === 'CN' ? value[0] : value.join(', ')]
+    if (!Array.isArray(value)) return [name, writeZeros(value)]
+    return [name, writeZeros(name === 'CN' ? (value[0] ?? '') : value.join(', '))]
   })
   return Object.fromEntries(entries) as Record<string, string>
 }
@@ -112,8 +112,13 @@ export function parseAltNames(text: string): string[] {
 
 function unquote(written: string): string {
   try {
-    return String(JSON.parse(written))
+    return writeZeros(String(JSON.parse(written)))
   } catch {
     return written
   }
+}
+
+/** A zero octet as OpenSSL writes it: PostgreSQL has none in text. */
+function writeZeros(text: string): string {
+  return text.replaceAll('\0', '\\00')
 }

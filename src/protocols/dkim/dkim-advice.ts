@@ -6,6 +6,7 @@ import {
   type Publish,
   type Severity,
 } from '../advice.ts'
+import { registeredDomain } from '../dmarc/public-suffix.ts'
 import { listItems } from '../tag-list.ts'
 import type { DkimKey } from './dkim-key.ts'
 import type { DkimProbe, SelectorFinding } from './probe-selectors.ts'
@@ -34,7 +35,7 @@ export function adviceOnDkim(about: About): Advice[] {
     ...wildcardAdvice(domain, probe),
     ...mergeNotes([
       ...keys.flatMap((finding) => keyNotes(domain, finding, finding.key as DkimKey)),
-      ...probe.findings.flatMap((finding) => aliasNotes(domain, finding)),
+      ...probe.findings.flatMap((finding) => aliasNotes(domain, finding, probe.findings)),
     ]),
     ...(keys.length === 0 ? absenceAdvice(about) : []),
     ...failureAdvice(probe),
@@ -164,12 +165,26 @@ function withoutTesting({ tags }: DkimKey): string {
   return kept.join('; ')
 }
 
-/** An alias without a key behind it: set up here, but not at the provider. */
+/**
+ * An alias without a key behind it: set up here, but not at the provider, or the next selector of a
+ * provider that rotates keys.
+ */
 function aliasNotes(
   domain: string,
   { selector, alias, key, error: failure }: SelectorFinding,
+  findings: readonly SelectorFinding[],
 ): Note[] {
   if (alias === null || key || failure) return []
+  const provider = registeredDomain(alias)
+  const isSpare = findings.some(
+    (other) => other.key && other.alias !== null && registeredDomain(other.alias) === provider,
+  )
+  if (provider !== null && isSpare) {
+    const spare = 'A provider that rotates keys publishes the next one there.'
+    const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key now. ${spare}`
+    const ofMany = (all: string) => `The selectors ${all} are aliases of names without a key now. ${spare}` // prettier-ignore
+    return [{ selector, advice: info(message), ofMany }]
+  }
   const end = 'Turn on DKIM at the provider, or remove the alias.'
   const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key. ${end}`
   const ofMany = (all: string) => `The selectors ${all} are aliases of names without a key. ${end}`

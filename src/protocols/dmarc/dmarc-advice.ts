@@ -44,6 +44,26 @@ type About = {
  * instead.
  */
 export function adviceOnDmarc(about: About): Advice[] {
+  const advice = listAdvice(about)
+  const first = advice.findIndex((one) => restoresPolicy(one.publish, about))
+  return advice.map((one, at) =>
+    at === first ? { ...one, message: `${one.message} ${RESTORED}` } : one,
+  )
+}
+
+export const RESTORED =
+  'Receivers do not apply this policy yet. Check that your own mail passes first.'
+
+/** Whether a proposal is stricter than what receivers apply, as the text of a broken record says. */
+function restoresPolicy(publish: Publish | undefined, { discovery, usesMail }: About): boolean {
+  const { domain, record, policyDomain } = discovery
+  if (!publish?.name.startsWith('_dmarc.')) return false
+  if (!usesMail && publish.name === `_dmarc.${domain}`) return false
+  const applied = publish.name === `_dmarc.${policyDomain}` ? record?.p : discovery.effectivePolicy
+  return strength(parseDmarc(publish.value)?.p ?? 'none') > strength(applied ?? 'none')
+}
+
+function listAdvice(about: About): Advice[] {
   const { discovery } = about
   const found = discovery.steps.findIndex((step) => step.domain === discovery.policyDomain)
   // Records above the one that applies have no effect.
@@ -88,7 +108,7 @@ function createPublish(
 }
 
 /** What each proposal has for a domain without mail, so that none takes back what another says. */
-const STRICTEST = { p: 'reject', sp: '', np: '', t: '' }
+const STRICTEST = { p: 'reject', sp: '', np: '', t: '', pct: '' }
 
 const error = (message: string, publish?: Publish): Advice => ({
   about: 'dmarc',
@@ -111,6 +131,10 @@ function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   const misses = texts.map(findNearMiss).filter((miss) => miss !== null)
   const passedOver = misses.map(({ text, reason, repaired }) => {
     const message = `The TXT record “${shorten(text)}” at ${name} is not recognized as DMARC: ${reason}.`
+    if (records.length > 0)
+      return warning(`${message} Remove it, or write what it says into the other record.`)
+    if (misses.length > 1)
+      return error(`${message} Several texts look like a record, so none is proposed.`)
     return repaired === null
       ? error(`${message} Its meaning is not certain, so no record is proposed.`)
       : error(message, txtRecord(name, repaired))
@@ -267,7 +291,7 @@ function removedAdvice(record: DmarcRecord, names: string, publish: Publish | un
     return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
   const pct = valueOf(record.tags, 'pct')
   return warning(
-    `pct=${pct} no longer has an effect: RFC 9989 removed it, and receivers apply p=${record.p} to all mail. While you test, use t=y, which lowers the policy by one level.`,
+    `Receivers that follow RFC 9989 ignore pct=${pct} and apply p=${record.p} to all mail. With t=y they apply one level less; older receivers still read pct.`,
     publish,
   )
 }
@@ -289,12 +313,12 @@ function policyAdvice(
       'The record has no valid p tag. Receivers treat it as p=none, and older ones ignore it.'
     return [warning(message, propose())]
   }
-  if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, propose)
+  if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record)
   return [
     ...strengthAdvice(discovery, record, { ...requested, propose, usesMail }),
     ...suffixAdvice(discovery.policyDomain ?? discovery.domain, record),
     ...subdomainAdvice(discovery, record, propose),
-    ...testAdvice(record, propose),
+    ...testAdvice(record),
   ]
 }
 
@@ -356,17 +380,18 @@ function subdomainAdvice(
   if (weaker.length === 0) return []
   const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
   const is = weaker.length === 1 ? 'is' : 'are'
-  const message = `${weakTags} ${is} weaker than p=${record.p}, so attackers can spoof ${weakSubdomains(record)}.`
+  const message = `${weakTags} ${is} weaker than p=${record.p}, so attackers can spoof ${weakSubdomains(record)}. Check that mail from your subdomains passes first.`
   const meant = tagsObject(meaningOf(record).tags)
   const rank = (policy: string | undefined) => strength(strictestPolicy([policy ?? 'none']))
   const removed = (['sp', 'np'] as const).filter((tag) => rank(meant[tag]) < rank(meant['p']))
   return [warning(message, propose(Object.fromEntries(removed.map((tag) => [tag, '']))))]
 }
 
-function testAdvice(record: DmarcRecord, propose: PublishDmarc): Advice[] {
+function testAdvice(record: DmarcRecord): Advice[] {
   if (!record.testing || record.p === 'none') return []
-  const message = `t=y makes receivers apply one level less than p=${record.p}. Remove it when the test is complete.`
-  return [info(message, propose({ t: '' }))]
+  const message = `t=y makes receivers apply one level less than p=${record.p}. Remove it when reports show that your own mail passes.`
+  // Only reports can tell whether a stricter record may be published.
+  return [info(message)]
 }
 
 function addressAdvice(

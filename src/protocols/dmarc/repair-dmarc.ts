@@ -11,7 +11,7 @@ import {
 import { listItems, tagsObject, type Tag } from '../tag-list.ts'
 
 /** The order in which people write the tags. */
-const ORDER = ['p', 'sp', 'np', 'psd', 'adkim', 'aspf', 't', 'fo', 'rua', 'ruf']
+const ORDER = ['p', 'sp', 'np', 'psd', 'adkim', 'aspf', 't', 'pct', 'fo', 'rua', 'ruf']
 
 /** Writes a record: `v` first, then the tags with a value, in the usual order. */
 export function formatDmarc(tags: Record<string, string | undefined>): string {
@@ -36,7 +36,8 @@ export function meaningOf({ text, tags, invalid, errors, rua, ruf }: DmarcRecord
 }
 
 /**
- * Writes a record with the meaning of the published one, without invalid, obsolete or ignored tags.
+ * Writes a record with the meaning of the published one, without invalid, obsolete or ignored tags,
+ * but with the `pct` of a policy on trial.
  * It may be proposed only where `meaningOf` is certain.
  * @param changes values that replace published ones; an empty one removes the tag
  */
@@ -52,6 +53,8 @@ export function formatMeaning({ tags }: MeantDmarc, changes: Record<string, stri
     ...known,
     p: given['p']?.toLowerCase() ?? 'none',
     t: given['t']?.toLowerCase() === 'y' || hasPartialPct({ tags }) ? 'y' : '',
+    // Older receivers do not know t.
+    pct: hasPartialPct({ tags }) ? given['pct'] : '',
     psd: known['psd'] === 'u' ? '' : known['psd'],
     // RFC 9989, 4.7: without `ruf` it means nothing.
     fo: given['ruf'] ? (given['fo'] ?? '') : '',

@@ -60,9 +60,9 @@ export function parseStsRecord(text: string): StsRecord | null {
   }
 }
 
-/** A text that looks like a record but is ignored by senders. */
-function isNearMiss(text: string): boolean {
-  return parseStsRecord(text) === null && /^\W*v\s*=\s*STS/i.test(text.slice(0, 40))
+/** A record, or a text that looks like one but is ignored by senders. */
+export function resemblesSts(text: string): boolean {
+  return /^\W*v\s*=\s*STS/i.test(text.slice(0, 40))
 }
 
 /** RFC 8461, 3.1.1: a year or so. */
@@ -151,31 +151,64 @@ export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About
   if (found.error) return [lookupFailed('mta-sts', `_mta-sts.${domain}`, found.error)]
   const records = found.texts.map(parseStsRecord).filter((record) => record !== null)
   const [record] = records
-  const [miss] = found.texts.filter(isNearMiss)
-  if (!record && miss === undefined) return exchanges.length > 0 ? [absence(domain)] : []
-  const publish = txtRecord(
-    `_mta-sts.${domain}`,
-    `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`,
-  )
-  if (!record) {
-    const message = `The TXT record “${shorten(miss ?? '')}” is not recognized as MTA-STS: a record must begin with exactly \`v=STSv1;\`.`
-    return [error(message, publish)]
-  }
-  const advice: Advice[] = []
-  if (record.isRepeated)
-    advice.push(warning('id is given more than once, and senders may use either.', publish))
-  if (records.length > 1)
-    advice.push(
-      error(
-        'The domain has several MTA-STS records. Senders ignore all of them. Keep one.',
-        publish,
-      ),
-    )
-  if (record.id === null)
-    advice.push(error('The id is missing or is not 1 to 32 letters and digits.', publish))
-  else if (record.problem !== undefined)
-    advice.push(error(`Senders ignore the MTA-STS record: ${record.problem}.`, publish))
-  return [...advice, ...(fetched ? policyAdvice(domain, fetched, exchanges) : [])]
+  const [text] = found.texts.filter(resemblesSts)
+  if (text === undefined) return exchanges.length > 0 ? [absence(domain)] : []
+  const broken = record ? recordProblems(record, records.length) : [error(notRecognized(text))]
+  const isApplied = record && records.length === 1 && record.id !== null && !record.problem
+  const effect = isApplied ? HARMLESS : effectOf(fetched, exchanges)
+  const id = now.toISOString().replaceAll(/\D/g, '').slice(0, 14)
+  const publish = effect.isHarmless
+    ? txtRecord(`_mta-sts.${domain}`, `v=STSv1; id=${id}`)
+    : undefined
+  const mended = broken.map((one, index) => ({
+    ...one,
+    message: index === 0 ? one.message + effect.note : one.message,
+    publish,
+  }))
+  return [...mended, ...(fetched && record ? policyAdvice(domain, fetched, exchanges) : [])]
+}
+
+function notRecognized(text: string): string {
+  return `The TXT record “${shorten(text)}” is not recognized as MTA-STS: a record must begin with exactly \`v=STSv1;\`.`
+}
+
+/** Why senders ignore the record or may read it in several ways. */
+function recordProblems({ id, isRepeated, problem }: StsRecord, count: number): Advice[] {
+  return [
+    ...(isRepeated ? [warning('id is given more than once, and senders may use either.')] : []),
+    ...(count > 1
+      ? [error('The domain has several MTA-STS records. Senders ignore all of them. Keep one.')]
+      : []),
+    ...(id === null
+      ? [error('The id is missing or is not 1 to 32 letters and digits.')]
+      : problem === undefined
+        ? []
+        : [error(`Senders ignore the MTA-STS record: ${problem}.`)]),
+  ]
+}
+
+const HARMLESS = { isHarmless: true, note: '' }
+
+/** What happens when a valid record makes senders apply the policy. */
+function effectOf(fetched: FetchedPolicy | null, exchanges: string[]) {
+  if (fetched === null) return HARMLESS
+  if ('failure' in fetched) return { ...HARMLESS, isHarmless: fetched.isOutOfReach !== true }
+  const { policy } = fetched
+  if (policy.mode !== 'enforce' || policy.errors.length > 0) return HARMLESS
+  const unnamed = joinItems(unnamedBy(policy, exchanges))
+  return unnamed === ''
+    ? {
+        isHarmless: true,
+        note: ' With a valid record, senders apply the policy (mode: enforce): check the certificates of the mail servers first.',
+      }
+    : {
+        isHarmless: false,
+        note: ` With a valid record, senders stop delivering to ${unnamed}: add what is missing to the policy first.`,
+      }
+}
+
+function unnamedBy({ mx }: StsPolicy, exchanges: string[]): string[] {
+  return exchanges.filter((host) => !mx.some((pattern) => matchesMx(pattern, host)))
 }
 
 const advise = (severity: Severity) => (message: string, publish?: Publish) =>
@@ -205,7 +238,7 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
   if (policy.errors.length > 0)
     return [error(`Senders cannot use ${where}: ${policy.errors.join('; ')}.`)]
   const advice: Advice[] = []
-  const unnamed = exchanges.filter((host) => !policy.mx.some((pattern) => matchesMx(pattern, host)))
+  const unnamed = unnamedBy(policy, exchanges)
   if (unnamed.length > 0 && policy.mode !== 'none') {
     const what = `The MTA-STS policy does not include the mail ${unnamed.length === 1 ? 'server' : 'servers'} ${joinItems(unnamed)}`
     const severe = policy.mode === 'enforce'

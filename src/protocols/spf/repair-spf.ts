@@ -39,7 +39,10 @@ export function repairSpf(
   const redirects = [...new Set(valuesOf(terms, 'redirect'))]
   const keepsRedirect = texts.length === 1 && redirects.length === 1 && alls.length === 0
   const included = keepsRedirect ? [] : redirects.map((target) => `include:${target}`)
-  const end = keepsRedirect ? `redirect=${redirects[0]}` : `${strictest(alls)}all`
+  const applied = readings.filter((_reading, index) => isSpf(texts[index] ?? ''))
+  // A record that applies keeps its end; texts that only look like one add their senders.
+  const ending = applied.length === 1 ? applied : readings
+  const end = keepsRedirect ? `redirect=${redirects[0]}` : `${mildestEnd(ending.map(termsOf))}all`
   const [explanation, ...explanations] = new Set(valuesOf(terms, 'exp'))
   const unclear = [
     ...readings.flat().flatMap(({ text, terms: read }) => (read ? [] : [text])),
@@ -78,9 +81,15 @@ function valuesOf(terms: SpfTerm[], modifier: string): string[] {
   )
 }
 
-/** Chooses the strictest of several `all` terms: `-all` if there is one, otherwise `~all`. */
-function strictest(alls: Mechanism[]): '-' | '~' {
-  return alls.some(({ qualifier }) => qualifier === '-') ? '-' : '~'
+/**
+ * The end of one record in place of several: `-all` only if each of them ends so. Of a record, the
+ * first `all` counts (RFC 7208, 5.1), except one that permits everybody.
+ */
+function mildestEnd(records: SpfTerm[][]): '-' | '~' {
+  const ends = records.map((terms) =>
+    terms.find((term) => term.kind === 'mechanism' && term.name === 'all' && !isPlusAll(term)),
+  )
+  return ends.every((end) => end?.kind === 'mechanism' && end.qualifier === '-') ? '-' : '~'
 }
 
 const isPlusAll = ({ name, qualifier }: Mechanism) => name === 'all' && qualifier === '+'

@@ -38,6 +38,26 @@ type About = {
 
 /** Lists problems of a domain’s SPF record and its included records, or of its absence. */
 export function adviceOnSpf(about: About): Advice[] {
+  const advice = listAdvice(about)
+  const first = advice.findIndex(({ publish }) => publish?.name === about.domain)
+  const note = stringsNote(about.tree.root.texts, advice[first]?.publish?.value)
+  if (note === null) return advice
+  return advice.map((one, at) =>
+    at === first ? { ...one, message: `${one.message} ${note}` } : one,
+  )
+}
+
+/** RFC 1035, 3.3. */
+const MAX_STRING_BYTES = 255
+
+/** How to publish a record that is the first one of the domain to need several strings. */
+export function stringsNote(published: string[], value = ''): string | null {
+  const isLong = (text: string) => Buffer.byteLength(text) > MAX_STRING_BYTES
+  if (!isLong(value) || published.some(isLong)) return null
+  return `The proposed record is longer than ${MAX_STRING_BYTES} characters: in a zone file, write it as one record of several quoted strings. Most control panels do this themselves.`
+}
+
+function listAdvice(about: About): Advice[] {
   const { domain, tree, texts } = about
   const { root } = tree
   if (root.error)
@@ -54,13 +74,14 @@ export function adviceOnSpf(about: About): Advice[] {
     open: open.flatMap(({ term, via }) => (via === null ? [term] : [])),
     dropsExplanation: whyUselessExplanation(root) !== null,
   })
+  const isTooMuch = (tree.mergedLookups ?? 0) > LOOKUP_LIMIT
   const publish =
-    value === null || (published.length === 1 && value === published[0])
+    value === null || isTooMuch || (published.length === 1 && value === published[0])
       ? undefined
       : txtRecord(domain, value)
   const broken = [
     ...misses.map((text) => nearMissAdvice(text, publish)),
-    ...(root.texts.length > 1 ? [severalAdvice(domain, root.texts.length, publish)] : []),
+    ...(root.texts.length > 1 ? [severalAdvice(domain, tree, publish)] : []),
     ...(root.record && root.texts.length === 1 ? syntaxAdvice(root.record, publish) : []),
   ].map((one, index) =>
     index === 0 ? { ...one, message: one.message + unclearNote(unclear) } : one,
@@ -117,12 +138,18 @@ function absenceAdvice({ domain, mailUse, sendsMail, include }: About): Advice {
   return error(message, txtRecord(domain, `v=spf1 ${sources} ~all`))
 }
 
-function severalAdvice(domain: string, count: number, publish?: Publish): Advice {
+function severalAdvice(domain: string, tree: SpfTree, publish?: Publish): Advice {
+  const { root, mergedLookups } = tree
+  const message = `${domain} has ${root.texts.length} SPF records. With more than one, SPF fails with permerror (RFC 7208, 4.5).`
+  if (mergedLookups === null || mergedLookups <= LOOKUP_LIMIT)
+    return error(`${message} Merge them into one.`, publish)
   return error(
-    `${domain} has ${count} SPF records. With more than one, SPF fails with permerror (RFC 7208, 4.5). Merge them into one.`,
-    publish,
+    `${message} One with the terms of all needs ${mergedLookups} DNS lookups, over the limit of ${LOOKUP_LIMIT}, and fails as well. ${FEWER_LOOKUPS} Then merge the records into one.`,
   )
 }
+
+const FEWER_LOOKUPS =
+  'Remove services that no longer send, or let some send from their own subdomain.'
 
 function nearMissAdvice(text: string, publish?: Publish): Advice {
   return error(
@@ -276,7 +303,7 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
     const most = where.length > 0 ? ` Most come from ${joinItems(where)}.` : ''
     advice.push(
       error(
-        `The record needs ${count} DNS lookups. The limit is ${LOOKUP_LIMIT}, so it fails with permerror.${most} Remove services that no longer send, or let some send from their own subdomain.`,
+        `The record needs ${count} DNS lookups. The limit is ${LOOKUP_LIMIT}, so it fails with permerror.${most} ${FEWER_LOOKUPS}`,
       ),
     )
   } else if (lookups >= LOOKUP_LIMIT - 1) {

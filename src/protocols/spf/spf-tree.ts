@@ -1,5 +1,6 @@
 import { dataOf, type DnsFailure, type RecordType } from '../../net/dns.ts'
 import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
+import { repairSpf } from './repair-spf.ts'
 import { expandDomain } from './spf-macros.ts'
 import {
   effectiveTerms,
@@ -61,6 +62,8 @@ export type SpfTree = {
   voidLookups: number
   /** Whether some records were left out: too many, too deep, or no time. */
   truncated: boolean
+  /** Of several records at the domain, the lookups that one with the terms of all needs. */
+  mergedLookups: number | null
 }
 
 /**
@@ -153,6 +156,12 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     return answers.flatMap((answer) => [...dataOf(answer, 'A'), ...dataOf(answer, 'AAAA')])
   }
 
+  async function countMerged(texts: string[]): Promise<number | null> {
+    const { value } = repairSpf(texts)
+    if (texts.length < 2 || value === null) return null
+    return (await follow(emptyNode(domain, null), parseSpf(value), [domain])).lookups
+  }
+
   const root = await expand(domain, null, [])
   const below = nodesOf(root).slice(1)
   return {
@@ -161,6 +170,7 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     voidLookups:
       sum(below.map((node) => node.voids.length)) + (root.record ? root.voids.length : 0),
     truncated: below.some((node) => node.problem === 'untried'),
+    mergedLookups: await countMerged(root.texts),
   }
 }
 

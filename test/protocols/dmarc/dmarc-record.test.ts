@@ -162,7 +162,7 @@ describe('the policy of a record', () => {
 describe('a repaired record', () => {
   it.each([
     ['v=DMARC1; p=reject; pct=100; rf=afrf; ri=86400', 'v=DMARC1; p=reject'],
-    ['v=DMARC1; p=reject; pct=0', 'v=DMARC1; p=reject; t=y'],
+    ['v=DMARC1; p=reject; pct=0', 'v=DMARC1; p=reject; t=y; pct=0'],
     ['v=DMARC1; p=none; pct=10', 'v=DMARC1; p=none'],
     ['v=DMARC1; rua=a@b.example', 'v=DMARC1; p=none; rua=mailto:a@b.example'],
     ['v=DMARC1; p=reject; sp=x; policy=y', 'v=DMARC1; p=reject'],

@@ -99,6 +99,27 @@ describe('advice on MTA-STS', () => {
   it('is silent when all is well', () => {
     expect(advise([RECORD], policy())).toEqual([])
   })
+  it('proposes no record that makes senders stop delivering to a mail server', () => {
+    const host = fc.constantFrom('mx1.example.com', 'a.example.net', 'mx.example.org')
+    const texts = fc.constantFrom<string[][]>(
+      ['v=STSv1 id=1'],
+      ['V=STSV1; id=1'],
+      ['v=STSv1; id='],
+      [RECORD, RECORD],
+      ['v=STSv1; id=1; x'],
+    )
+    const mode = fc.constantFrom('enforce', 'testing', 'none')
+    fc.assert(
+      fc.property(texts, mode, fc.uniqueArray(host, { minLength: 1 }), (found, wanted, hosts) => {
+        const advice = advise(found, policy([['enforce', wanted]]), hosts)
+        const isLeftOut = wanted === 'enforce' && hosts.includes('mx.example.org')
+        expect(advice.some(({ publish }) => publish)).toBe(!isLeftOut)
+        expect(
+          advice.some(({ message }) => /stop delivering to mx\.example\.org:/.test(message)),
+        ).toBe(isLeftOut)
+      }),
+    )
+  })
   it('is silent about its absence where no mail is received', () => {
     expect(advise([], null, [])).toEqual([])
   })

@@ -149,7 +149,11 @@ function namesOf(text: string) {
   const targets = [...plain.matchAll(/(?:include|redirect)[:=]\s*([\w.-]+\.[a-z]{2,})/gi)].map(
     ([, target = '']) => target.replace(/-all$/i, ''),
   )
-  const isStrict = /(?:^|[\s,;"\w])[-\u2010-\u2015\u2212]\s*all(?![\w.-])/i.test(plain)
+  // Of several, the first counts.
+  const ends = /(?:^|[\s,;"\w])([-\u2010-\u2015\u2212~\u223c?])\s*[a\u0430]ll(?![\w.-])/i.exec(
+    plain,
+  )
+  const isStrict = ends !== null && !/[~\u223c?]/.test(ends[1] ?? '')
   return { addresses, targets, isStrict }
 }
 

@@ -52,10 +52,15 @@ describe('a repaired SPF record', () => {
     // Several of one kind, and what has no effect.
     [
       ['v=spf1 mx include:a.example ~all', 'v=spf1 mx include:b.example -all'],
-      'v=spf1 mx include:a.example include:b.example -all',
+      'v=spf1 mx include:a.example include:b.example ~all',
     ],
     [['v=spf1 mx -all v=spf1 mx a ~all'], 'v=spf1 mx a -all'],
-    [['v=spf1 mx ?all ~all -all'], 'v=spf1 mx -all'],
+    [['v=spf1 mx ?all ~all -all'], 'v=spf1 mx ~all'],
+    [['v=spf1 mx -all', 'v=spf1 a -all'], 'v=spf1 mx a -all'],
+    [['v=spf1 mx -all', 'v=spf1 a +all'], 'v=spf1 mx a ~all'],
+    [['v=spf1 mx -all', 'v=spf1 a'], 'v=spf1 mx a ~all'],
+    [['v=spf1 mx -all', 'v=spf1\u00a0a ~all'], 'v=spf1 mx a -all'],
+    [['v=spf1 mx ~all', 'v=spf1\u00a0a -all'], 'v=spf1 mx a ~all'],
     [['v=spf1 mx redirect=b.example'], 'v=spf1 mx redirect=b.example'],
     [['v=spf1 redirect=b.example mx ~all'], 'v=spf1 mx include:b.example ~all'],
     [['v=spf1 mx'], 'v=spf1 mx ~all'],
@@ -99,6 +104,18 @@ describe('a repaired SPF record', () => {
       'v=spf1 mx exists:always.example -all',
     )
     expect(repairSpf([text], { open: ['exists:always.example'] }).value).toBeNull()
+  })
+
+  it('in place of several ends in -all only if each of them did', () => {
+    const ends = fc.array(fc.constantFrom('-all', '~all', '?all', '+all', 'all'), { maxLength: 3 })
+    fc.assert(
+      fc.property(fc.array(ends, { minLength: 2, maxLength: 4 }), (several) => {
+        const texts = several.map((alls, n) => `v=spf1 ip4:192.0.2.${n} ${alls.join(' ')}`)
+        const first = several.map((alls) => alls.find((all) => !/^\+?all$/.test(all)))
+        const end = first.every((all) => all === '-all') ? '-all' : '~all'
+        expect(repairSpf(texts).value).toMatch(new RegExp(` ${end}$`))
+      }),
+    )
   })
 
   it('harms no one, however the record is damaged', () => {
