@@ -102,7 +102,7 @@ const QUOTED = /'([^']*)'|"((?:[^"\\]|\\[^])*)"/g
  * of it, unlike in `.env`.
  */
 export function parseEnvironmentFile(text: string): Record<string, string> {
-  const entries = [...text.matchAll(ASSIGNMENT)].map(([, name = '', quoted = '', plain = '']) => {
+  const entries = [...text.replace(/^\uFEFF/, '').matchAll(ASSIGNMENT)].map(([, name = '', quoted = '', plain = '']) => {
     const parts = [...quoted.matchAll(QUOTED)].map(
       ([, single, double = '']) =>
         single ?? double.replaceAll('\\\n', '').replaceAll(/\\(["\\`$])/g, '$1'),

@@ -3,8 +3,8 @@ export type CsvValue = string | number | boolean | null
 /** Tells spreadsheets that the file is UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** Text that a spreadsheet would run as a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
+/** Text that a spreadsheet would run as a formula, unlike a negative number or a dash alone. */
+const FORMULA = /^(?:[=+@\t\r\n]|-(?!(?:\d+(?:\.\d+)?)?$))/
 
 /**
  * A CSV file (RFC 4180) for spreadsheets: UTF-8 with a byte order mark, and an apostrophe before
