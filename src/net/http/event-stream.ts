@@ -39,7 +39,14 @@ export async function askService<T>(
   }
   const body = sent?.body && JSON.stringify(sent.body)
   const request = sent ? { method: sent.method ?? 'POST', ...(body && { body }) } : {}
-  return (await (await get(url, headers, signal, request)).json()) as T
+  const response = await get(url, headers, signal, request)
+  try {
+    return (await response.json()) as T
+  } catch (cause) {
+    if (signal.aborted || !(cause instanceof SyntaxError)) throw cause
+    const sentence = `${url.origin} did not answer in JSON. Check the URL, and a proxy in front of it.`
+    throw new Fault('upstream_rejected', sentence, { cause })
+  }
 }
 
 /**

@@ -80,9 +80,10 @@ export function normalizeHeader(header: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** How many columns have a name that is understood. */
-export function countNamed(header: readonly string[]): number {
-  return header.filter((name) => FIELD_BY_HEADER.has(normalizeHeader(name))).length
+/** How many different names of columns are understood. */
+export function countNames(header: readonly string[]): number {
+  const names = header.map(normalizeHeader).filter((name) => FIELD_BY_HEADER.has(name))
+  return new Set(names).size
 }
 
 /**

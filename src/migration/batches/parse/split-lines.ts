@@ -1,4 +1,3 @@
-import { parse, type CsvError } from 'csv-parse/sync'
 import { BATCH_LIMITS } from '../limits.ts'
 import type { Field } from './columns.ts'
 
@@ -71,12 +70,38 @@ export function splitLine({ line, text }: Line, { delimiter, isQuoted }: Layout)
   if (text.length > BATCH_LIMITS.maxLineChars)
     return { line, cells: null, problem: 'The line is too long.' }
   if (!isQuoted) return withinColumns(line, text.split(delimiter))
-  try {
-    const options = { delimiter, relax_quotes: true, relax_column_count: true }
-    return withinColumns(line, parse(text, options)[0] ?? [])
-  } catch (error) {
-    return { line, cells: null, problem: problemOf(error as CsvError) }
+  const cells: string[] = []
+  for (let at = 0; at <= text.length; at += delimiter.length) {
+    BEFORE_QUOTE.lastIndex = at
+    const cell = BEFORE_QUOTE.test(text)
+      ? quotedCell(text, BEFORE_QUOTE.lastIndex, delimiter)
+      : plainCell(text, at, delimiter)
+    if ('problem' in cell) return { line, cells: null, problem: cell.problem }
+    cells.push(cell.value)
+    at = cell.end
   }
+  return withinColumns(line, cells)
+}
+
+type Cell = { value: string; end: number }
+
+/** Blanks before a quotation mark are no text. */
+const BEFORE_QUOTE = / *"/y
+
+function plainCell(text: string, at: number, delimiter: string): Cell {
+  const found = text.indexOf(delimiter, at)
+  const end = found === -1 ? text.length : found
+  return { value: text.slice(at, end), end }
+}
+
+/** A cell behind its first quotation mark (RFC 4180), whose others are doubled. */
+function quotedCell(text: string, start: number, delimiter: string): Cell | { problem: string } {
+  let close = text.indexOf('"', start)
+  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
+  if (close === -1) return { problem: OPEN_QUOTE }
+  const { value: rest, end } = plainCell(text, close + 1, delimiter)
+  if (rest.trim() !== '') return { problem: STRAY_QUOTE }
+  return { value: text.slice(start, close).replaceAll('""', '"'), end }
 }
 
 /** Lines that a note can have. */
@@ -112,9 +137,4 @@ function withinColumns(line: number, cells: string[]): SplitLine {
 }
 
 const OPEN_QUOTE = 'A quotation mark is not closed.'
-
-function problemOf({ code }: CsvError): string {
-  return code === 'CSV_QUOTE_NOT_CLOSED'
-    ? OPEN_QUOTE
-    : 'The line could not be split into columns. Check its quotation marks.'
-}
+const STRAY_QUOTE = 'There is text behind a quotation mark. In quoted cells, double it.'
