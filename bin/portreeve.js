@@ -33,15 +33,22 @@ function hideSecrets() {
 
 /** Runs the source in a checkout, the built JavaScript in an installed package. */
 async function run() {
-  // `portreeve … | head` closes the pipe early, which is nobody's mistake.
-  process.stdout.on('error', (error) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
+  let isDone = false
+  process.stdout.on('error', ({ code, message }) => {
+    if (code === 'EPIPE') return setImmediate(endWithReader)
+    console.error(`Error: Standard output could not be written: ${message}.`)
+    process.exit(1)
   })
+  process.stderr.on('error', () => {})
+  /** `portreeve … | head` closes the pipe early: after the work, or as SIGPIPE ends a program. */
+  function endWithReader() {
+    process.exit(isDone ? process.exitCode : 128 + 13)
+  }
   const { main } = await import(pathToFileURL(findMain()).href)
   // A symbolic link named imapsync is the command `portreeve imapsync`.
   const isImapsync = basename(process.argv[1] ?? '') === 'imapsync'
   process.exitCode = await main([...(isImapsync ? ['imapsync'] : []), ...process.argv.slice(2)])
+  isDone = true
 }
 
 function findMain() {

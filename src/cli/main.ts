@@ -80,6 +80,8 @@ function defaultSuggestion({ code }: Fault, line: string): string | undefined {
 async function toFault(error: unknown): Promise<Fault | null> {
   if (error instanceof Fault) return error
   if (!(error instanceof Error)) return null
+  if ('syscall' in error && error.syscall === 'uv_cwd')
+    return new UsageError('The working folder no longer exists.', 'cd /')
   if ('syscall' in error) return new Fault('unavailable', `${error.message}.`, { cause: error })
   const { isUnavailable } = await import('../store/database.ts')
   if (!isUnavailable(error)) return null

@@ -11,6 +11,7 @@ import {
 import { renderReport } from '../../src/migration/batches/report.ts'
 import { parseAsnTable } from '../../src/protocols/networks/load-asn-table.ts'
 import { readNetwork } from '../../src/protocols/networks/read-network.ts'
+import { decodeFile } from '../../web/src/imports/decode-file.ts'
 import { parseLines, type ImportKind } from '../../web/src/imports/parse-lines.ts'
 import { csvField } from '../../web/src/ui/lists/csv.ts'
 import { runCases } from './run-cases.ts'
@@ -62,9 +63,19 @@ const withPart = (mailbox: ReadMailbox, part: string | undefined) => ({
 
 const partOf = (text: string, part = '') => (text.includes(part) ? part : text)
 
-runCases('pasted-names.json', ({ text, kind }: { text: string; kind: ImportKind }) => {
-  const lines = parseLines(text, kind)
+type Names = {
+  text?: string
+  /** The bytes of a file in base64, in place of the text. */
+  file?: string
+  kind: ImportKind
+}
+
+runCases('pasted-names.json', ({ text, file = '', kind }: Names) => {
+  const content = text ?? decodeFile(Buffer.from(file, 'base64'))
+  const lines = parseLines(content ?? '', kind)
   return {
+    isText: content !== null,
+    labels: lines.map(({ label }) => label),
     names: lines.filter(({ problem }) => problem === null).map(({ name }) => name),
     problems: lines.flatMap(({ problem }) => problem?.kind ?? []),
   }

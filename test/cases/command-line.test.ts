@@ -167,5 +167,5 @@ async function askProblems(input: Input, expected: object): Promise<object> {
 function createService(listener: RequestListener, isTls: boolean): Server {
   if (!isTls) return createServer(listener)
   const own = makeCertificate({ subject: '/CN=127.0.0.1', altNames: ['IP:127.0.0.1'] })
-  return createTlsServer(own, listener) as unknown as Server
+  return createTlsServer(own, listener)
 }
