@@ -12,6 +12,7 @@ import { renderReport } from '../../src/migration/batches/report.ts'
 import { parseAsnTable } from '../../src/protocols/networks/load-asn-table.ts'
 import { readNetwork } from '../../src/protocols/networks/read-network.ts'
 import { decodeFile } from '../../web/src/imports/decode-file.ts'
+import { cidr } from '../../src/setting-values.ts'
 import { parseLines, type ImportKind } from '../../web/src/imports/parse-lines.ts'
 import { csvField } from '../../web/src/ui/lists/csv.ts'
 import { runCases } from './run-cases.ts'
@@ -82,11 +83,13 @@ runCases('pasted-names.json', ({ text, file = '', kind }: Names) => {
 })
 
 /** `right` has all answers that are right; `null` is a refusal. */
-runCases('networks.json', ({ network, right }: { network: string; right: (string | null)[] }) => {
+type Network = { right: (string | null)[] } & ({ network: string } | { setting: string })
+
+runCases('networks.json', ({ right, ...input }: Network) => {
   try {
-    return { isRight: right.includes(readNetwork(network)) }
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
+    const read = 'setting' in input ? cidr(input.setting).join('/') : readNetwork(input.network)
+    return { isRight: right.includes(read) }
+  } catch {
     return { isRight: right.includes(null) }
   }
 })

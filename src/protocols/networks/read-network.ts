@@ -1,12 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import { invalidField, type Fault } from '../../errors.ts'
 import { parseAddress, trimInvisible } from '../../net/address.ts'
+import { MAPPED_BITS } from '../../setting-values.ts'
 
 /** Bits of the widest network, which is wider than any operator’s. */
 const WIDEST = { 4: 8, 6: 16 }
-
-/** Bits in front of the IPv4 address in a mapped one (RFC 4291, 2.5.5.2). */
-const MAPPED_BITS = 96
 
 /**
  * Parses `192.0.2.0/24`, or an address for itself alone; bits behind the prefix are cleared. Mapped

@@ -10,7 +10,10 @@ const SAMPLE_BYTES = 1_000
  */
 export function decodeText(bytes: Uint8Array): string {
   if (WORKBOOKS.some((mark) => startsWith(bytes, mark)))
-    throw new Fault('invalid_request', 'The file is an Excel workbook. Save it as CSV in Excel.')
+    throw new Fault(
+      'invalid_request',
+      'The file is an Excel workbook, or another archive. Save it as CSV.',
+    )
   if (startsWith(bytes, [0xff, 0xfe])) return decode(bytes, 'utf-16le')
   if (startsWith(bytes, [0xfe, 0xff])) return decode(bytes, 'utf-16be')
   const guessed = guessUtf16(bytes)
