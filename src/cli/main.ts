@@ -40,7 +40,7 @@ function incomplete({ path, command }: Found): UsageError {
   const names = command.subcommands.map(({ name }) => name)
   const [first] = command.examples
   return new UsageError(
-    `${lineOf(path.slice(1))} needs a command: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
+    `${lineOf(path.slice(1)) || lineOf(path)} needs a command: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
     first?.command,
   )
 }

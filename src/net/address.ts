@@ -61,6 +61,9 @@ function whyNotName(text: string): string | null {
   if (text.includes('@')) return 'is an email address or has a user name; enter only the host name'
   if (text.includes(':'))
     return 'has a port or is an invalid IPv6 address; enter only the host name'
+  // Copied quotes and brackets have A-labels, too.
+  if (/[\p{Pi}\p{Pf}\p{Ps}\p{Pe}"]/u.test(text))
+    return 'has quotes or brackets; enter only the host name'
   // domainToASCII decodes “%41” and drops characters silently.
   if (/[\s%\p{Cc}]/u.test(text)) return 'has characters that are not allowed in host names'
   return null

@@ -8,9 +8,11 @@ import {
   type ReadMailbox,
   type ReadOptions,
 } from '../../src/migration/batches/parse/read-mailboxes.ts'
+import { parseHost } from '../../src/net/address.ts'
 import { renderReport } from '../../src/migration/batches/report.ts'
 import { parseAsnTable } from '../../src/protocols/networks/load-asn-table.ts'
 import { readNetwork } from '../../src/protocols/networks/read-network.ts'
+import { guessTarget } from '../../web/src/check/guess-target.ts'
 import { decodeFile } from '../../web/src/imports/decode-file.ts'
 import { cidr } from '../../src/setting-values.ts'
 import { parseLines, type ImportKind } from '../../web/src/imports/parse-lines.ts'
@@ -39,7 +41,8 @@ runCases('mailbox-lists.json', ({ text, file, columns, defaults = true }: List, 
   const facts = expected as ListFacts
   const options = { columns, samePassword: true, ...(defaults && SERVERS) }
   try {
-    const list = readMailboxes(decodeText(Buffer.from(file ?? text ?? '', file === undefined ? 'utf8' : 'base64')), options) // prettier-ignore
+    const content = text ?? decodeText(Buffer.from(file ?? '', 'base64'))
+    const list = readMailboxes(content, options)
     const usable = list.mailboxes.filter(({ problem }) => problem === null)
     const hosts = usable.map(({ source }) => source.host)
     return {
@@ -83,16 +86,28 @@ runCases('pasted-names.json', ({ text, file = '', kind }: Names) => {
 })
 
 /** `right` has all answers that are right; `null` is a refusal. */
-type Network = { right: (string | null)[] } & ({ network: string } | { setting: string })
+type Typed = { right: (string | null)[] } & (
+  | { network: string }
+  | { setting: string }
+  | { host: string }
+  | { check: string }
+)
 
-runCases('networks.json', ({ right, ...input }: Network) => {
+runCases('typed-addresses.json', ({ right, ...typed }: Typed) => {
   try {
-    const read = 'setting' in input ? cidr(input.setting).join('/') : readNetwork(input.network)
-    return { isRight: right.includes(read) }
+    return { isRight: right.includes(readTyped(typed)) }
   } catch {
     return { isRight: right.includes(null) }
   }
 })
+
+function readTyped(typed: Omit<Typed, 'right'>): string | null {
+  if ('network' in typed) return readNetwork(String(typed.network))
+  if ('setting' in typed) return cidr(String(typed.setting)).join('/')
+  if ('check' in typed) return guessTarget(String(typed.check))?.name ?? null
+  const host = parseHost(String((typed as { host: string }).host))
+  return host.kind === 'ip' ? host.address : host.name
+}
 
 type Table = {
   /** Several texts are members of one gzip file. */

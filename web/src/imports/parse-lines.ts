@@ -1,3 +1,5 @@
+import { bareText, isNetwork, plainHost, visibleText } from '../host-text.ts'
+
 /** What a line is: a name to add, or why it is not one. */
 export type ParsedLine = {
   /** From 1, as editors count. */
@@ -23,9 +25,6 @@ const HEADER = /^(host|hosts|host ?name|domain|domains|domain ?name|name|address
 const COMMENT = /^\s*(#|;|\/\/)/
 /** `sep=;`, with which spreadsheets name the delimiter. */
 const SEPARATOR = /^"?sep=/i
-/** What copied text has, and nobody sees: soft hyphens, zero-width spaces, marks of direction. */
-const INVISIBLE =
-  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g
 
 /**
  * Reads names that people paste or drop: one a line, with a label after a comma, a semicolon or a
@@ -34,8 +33,7 @@ const INVISIBLE =
  */
 export function parseLines(pasted: string, kind: ImportKind): ParsedLine[] {
   const seen = new Map<string, number>()
-  const rows = pasted
-    .replace(INVISIBLE, '')
+  const rows = visibleText(pasted)
     .split(/\r\n|\n|\r/)
     .map((text, at) => ({ text: text.trim(), line: at + 1 }))
     .filter(({ text }) => /[^\s,;"]/.test(text) && !COMMENT.test(text))
@@ -104,31 +102,19 @@ function splitFields(text: string): string[] {
 /** The host of a URL, the domain of an email address, or the text itself, in lower case. */
 function nameOf(field: string): string {
   // An exported file has an apostrophe before what would be a formula.
-  const text = field
-    .replace(/^'(?=[=+\-@])/, '')
-    .replace(/\s+#.*$/, '')
-    .replace(/^["“”„‘’‚«»]+|["“”„‘’‚«»]+$/g, '')
-    .trim()
+  const text = bareText(field.replace(/^'(?=[=+\-@])/, '').replace(/\s+#.*$/, ''))
   const email = /<([^<>]+)>$/.exec(text)?.[1] ?? text
   const withoutScheme = email.replace(/^([a-z][a-z\d+.-]*:\/\/|mailto:)/i, '')
   // A network or a range is no host, unlike the address of a URL.
-  if (withoutScheme === email && NETWORK.test(email)) return email
+  if (withoutScheme === email && isNetwork(email)) return email
   const authority = (withoutScheme.split(/[/?#]/)[0] ?? '').replace(/^.*@/, '')
   const bracketed = /^\[([\da-f:.]+)\](:\d+)?$/i.exec(authority)?.[1]
   if (bracketed) return plainAddress(bracketed.toLowerCase())
   const isIpv6 = authority.split(':').length > 2
   const host = isIpv6 ? authority : authority.replace(/:\d+$/, '')
-  return plainAddress(
-    host
-      .normalize('NFKC')
-      .replaceAll('。', '.')
-      .replace(/^\.|\.$/g, '')
-      .toLowerCase(),
-  )
+  return plainAddress(plainHost(host))
 }
 
-/** `192.0.2.0/24`, `2001:db8::/32`, `192.0.2.1-9` */
-const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]*:[\da-f:.]*)(?:\/\d{1,3}|-[\d.]+)$/i
 /** Without leading zeros, which some read as octal numbers. */
 const IPV4 = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/
 
@@ -148,7 +134,7 @@ function isIpAddress(text: string): boolean {
 }
 
 function isHostName(name: string): boolean {
-  if (name === '' || /[\s%:/@"“”„‘’‚«»]/.test(name) || NETWORK.test(name)) return false
+  if (name === '' || /[\s%:/@"“”„‘’‚«»]/.test(name) || isNetwork(name)) return false
   const labels = asciiOf(name).split('.')
   const isNumber = /^\d+$/.test(labels.at(-1) ?? '')
   return !isNumber && name.length <= 253 && labels.every((label) => /^[\w-]{1,63}$/.test(label))

@@ -21,6 +21,7 @@ const SEPARATOR = /^"?sep=([^\w\s"]|\t)"?[,;\t]*$/i
 /** Lines with content, and the delimiter that the first one names. */
 export function contentLines(text: string): { lines: Line[]; named: string | null } {
   const lines = text
+    .replace(/^\uFEFF/, '')
     .split(/\r\n|\n|\r/)
     .map((content, index) => ({ line: index + 1, text: content }))
     .filter(({ text: content }) => content.trim() !== '')
