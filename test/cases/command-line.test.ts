@@ -36,7 +36,13 @@ type Input = {
   /** What follows the address of a service of which `portreeve problems` is asked. */
   server?: string
   html?: boolean
+  /** What it answers, in place of a list of problems. */
+  answer?: unknown
+  /** Where it redirects to. */
+  redirect?: string
   tls?: boolean
+  /** The address has the other scheme than the service. */
+  otherScheme?: boolean
   parse?: string[]
 }
 
@@ -142,11 +148,14 @@ async function askProblems(input: Input, expected: object): Promise<object> {
   const listener: RequestListener = ({ url = '', headers }, answer) => {
     seen.push({ url, authorization: headers.authorization })
     answer.setHeader('content-type', input.html ? 'text/html' : 'application/json')
-    answer.end(input.html ? '<!DOCTYPE html><title>Sign in</title>' : JSON.stringify(PROBLEMS))
+    if (input.redirect !== undefined) answer.writeHead(301, { location: input.redirect })
+    const json = 'answer' in input ? input.answer : PROBLEMS
+    answer.end(input.html ? '<!DOCTYPE html><title>Sign in</title>' : JSON.stringify(json))
   }
   const server = createService(listener, input.tls ?? false)
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = `${input.tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const scheme = (input.tls ?? false) !== (input.otherScheme ?? false) ? 'https' : 'http'
+  const address = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
   const file = input.tokenFile === undefined ? [] : ['--api-token-file', fileOf(input.tokenFile)]
   const words = ['problems', '--server', address + (input.server ?? ''), ...file]
   try {
