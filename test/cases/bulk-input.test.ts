@@ -86,14 +86,10 @@ runCases('pasted-names.json', ({ text, file = '', kind }: Names) => {
 })
 
 /** `right` has all answers that are right; `null` is a refusal. */
-type Typed = { right: (string | null)[] } & (
-  | { network: string }
-  | { setting: string }
-  | { host: string }
-  | { check: string }
-)
+type Typed = { network: string } | { setting: string } | { host: string } | { check: string }
 
-runCases('typed-addresses.json', ({ right, ...typed }: Typed) => {
+runCases('typed-addresses.json', (typed: Typed & { right: (string | null)[] }) => {
+  const { right } = typed
   try {
     return { isRight: right.includes(readTyped(typed)) }
   } catch {
@@ -101,11 +97,11 @@ runCases('typed-addresses.json', ({ right, ...typed }: Typed) => {
   }
 })
 
-function readTyped(typed: Omit<Typed, 'right'>): string | null {
-  if ('network' in typed) return readNetwork(String(typed.network))
-  if ('setting' in typed) return cidr(String(typed.setting)).join('/')
-  if ('check' in typed) return guessTarget(String(typed.check))?.name ?? null
-  const host = parseHost(String((typed as { host: string }).host))
+function readTyped(typed: Typed): string | null {
+  if ('network' in typed) return readNetwork(typed.network)
+  if ('setting' in typed) return cidr(typed.setting).join('/')
+  if ('check' in typed) return guessTarget(typed.check)?.name ?? null
+  const host = parseHost(typed.host)
   return host.kind === 'ip' ? host.address : host.name
 }
 

@@ -152,7 +152,7 @@ async function get(
   })
   if (response.ok) return response
   const location = response.headers.get('location')
-  if (location !== null && URL.canParse(location, url)) {
+  if (location !== null && URL.canParse(location, url.href)) {
     const { origin, pathname } = new URL(location, url)
     const advice = origin === url.origin ? CHECK_URL : 'Use that URL.'
     throw new Fault(
