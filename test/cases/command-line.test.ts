@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { createServer as createSilentServer, type AddressInfo } from 'node:net'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
@@ -29,6 +29,8 @@ type Input = {
   env?: Record<string, string>
   /** Standard input is a pipe that stays open, without data. */
   openStdin?: boolean
+  /** Comes when it connects to a server that says nothing, whose port is `PORT` in the words. */
+  signal?: NodeJS.Signals
   environment?: string
   passwordFile?: string
   tokenFile?: string
@@ -66,6 +68,7 @@ runCases('command-line.json', async (input: Input, expected) => {
   const asked = input.server ?? input.tokenFile ?? input.tokenVariable
   if (asked !== undefined) return askProblems(input, expected)
   if (input.shell !== undefined) return facts(await runShell(input.shell), expected)
+  if (input.signal) return facts(await runUntil(input.signal, input.words ?? []), expected)
   return facts(await run(input), expected)
 })
 
@@ -126,6 +129,28 @@ async function run({ words = [], env = {}, openStdin = false }: Input): Promise<
   child.stdin.destroy()
   return { code, out, err }
 }
+
+/** Ends a command while it waits for a server. */
+async function runUntil(signal: NodeJS.Signals, words: string[]): Promise<Outcome> {
+  const cwd = mkdtempSync(join(folder, 'signal-'))
+  writeFileSync(join(cwd, 'mail.eml'), 'From: a@x.example\nSubject: One\n\nText\n')
+  writeFileSync(join(cwd, 'list.csv'), 'source_user;destination_user;password\na;b;secret\n')
+  const silent = createSilentServer()
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
+  const { port } = silent.address() as AddressInfo
+  const env = { ...SURROUNDINGS, ...PASSWORDS, HOME: cwd, PORTREEVE_TOKEN: 'tok' }
+  const argv = words.map((word) => word.replace('PORT', String(port)))
+  const child = spawn(process.execPath, [PROGRAM, ...argv], { cwd, env, stdio: STDIO })
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  silent.once('connection', () => child.kill(signal))
+  const [out, err, [code, by]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  await new Promise((resolve) => silent.close(resolve))
+  // As a shell reports it.
+  return { code: by === null ? code : 128 + constants.signals[by], out, err }
+}
+
+const PASSWORDS = { PORTREEVE_SOURCE_PASSWORD: 'secret', PORTREEVE_DESTINATION_PASSWORD: 'secret' }
+const STDIO = ['ignore', 'pipe', 'pipe'] as const
 
 function runShell(line: string): Promise<Outcome> {
   const cwd = mkdtempSync(join(folder, 'shell-'))
