@@ -36,9 +36,11 @@ function hideSecrets() {
 async function run() {
   let isDone = false
   process.stdout.on('error', ({ code, message }) => {
-    if (code === 'EPIPE') return setImmediate(endWithReader)
-    console.error(`Error: Standard output could not be written: ${message}.`)
-    process.exit(1)
+    if (code === 'EPIPE') setImmediate(endWithReader)
+    else {
+      console.error(`Error: Standard output could not be written: ${message}.`)
+      process.exit(1)
+    }
   })
   process.stderr.on('error', () => {})
   /** `portreeve … | head` closes the pipe early: after the work, or as SIGPIPE ends a program. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { createServer as createSilentServer, type AddressInfo } from 'node:net'
+import { createServer as createSilentServer, type AddressInfo, type Socket } from 'node:net'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -37,6 +37,8 @@ type Input = {
   tokenVariable?: string
   /** What follows the address of a service of which `portreeve problems` is asked. */
   server?: string
+  /** Address of the service that is asked through the proxy that it is. */
+  proxied?: string
   html?: boolean
   /** What it answers, in place of a list of problems. */
   answer?: unknown
@@ -65,7 +67,7 @@ runCases('command-line.json', async (input: Input, expected) => {
   if (input.parse) return { values: parseInput(findCommand(ROOT, input.parse)).flags }
   if (input.passwordFile !== undefined)
     return { password: readSecretFile(fileOf(input.passwordFile)) }
-  const asked = input.server ?? input.tokenFile ?? input.tokenVariable
+  const asked = input.server ?? input.proxied ?? input.tokenFile ?? input.tokenVariable
   if (asked !== undefined) return askProblems(input, expected)
   if (input.shell !== undefined) return facts(await runShell(input.shell), expected)
   if (input.signal) return facts(await runUntil(input.signal, input.words ?? []), expected)
@@ -117,8 +119,8 @@ function isJson(out: string): boolean {
   }
 }
 
-async function run({ words = [], env = {}, openStdin = false }: Input): Promise<Outcome> {
-  if (!openStdin) return runInProcess(words, env)
+async function run({ words = [], env = {}, openStdin = false, proxied }: Input): Promise<Outcome> {
+  if (!openStdin && proxied === undefined) return runInProcess(words, env)
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd: folder,
     env: { ...SURROUNDINGS, ...env },
@@ -140,7 +142,11 @@ async function runUntil(signal: NodeJS.Signals, words: string[]): Promise<Outcom
   const { port } = silent.address() as AddressInfo
   const env = { ...SURROUNDINGS, ...PASSWORDS, HOME: cwd, PORTREEVE_TOKEN: 'tok' }
   const argv = words.map((word) => word.replace('PORT', String(port)))
-  const child = spawn(process.execPath, [PROGRAM, ...argv], { cwd, env, stdio: STDIO })
+  const child = spawn(process.execPath, [PROGRAM, ...argv], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   silent.once('connection', () => child.kill(signal))
   const [out, err, [code, by]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
@@ -150,7 +156,6 @@ async function runUntil(signal: NodeJS.Signals, words: string[]): Promise<Outcom
 }
 
 const PASSWORDS = { PORTREEVE_SOURCE_PASSWORD: 'secret', PORTREEVE_DESTINATION_PASSWORD: 'secret' }
-const STDIO = ['ignore', 'pipe', 'pipe'] as const
 
 function runShell(line: string): Promise<Outcome> {
   const cwd = mkdtempSync(join(folder, 'shell-'))
@@ -178,18 +183,28 @@ async function askProblems(input: Input, expected: object): Promise<object> {
     answer.end(input.html ? '<!DOCTYPE html><title>Sign in</title>' : JSON.stringify(json))
   }
   const server = createService(listener, input.tls ?? false)
+  server.on('connect', (_request, socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    server.emit('connection', socket)
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const scheme = (input.tls ?? false) !== (input.otherScheme ?? false) ? 'https' : 'http'
   const address = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
   const file = input.tokenFile === undefined ? [] : ['--api-token-file', fileOf(input.tokenFile)]
-  const words = ['problems', '--server', address + (input.server ?? ''), ...file]
+  const asked = input.proxied ?? address + (input.server ?? '')
+  const words = ['problems', '--server', asked, ...file]
+  const env: Record<string, string> = {
+    ...input.env,
+    PORTREEVE_TOKEN: input.tokenVariable ?? 'tok',
+  }
+  if (input.proxied !== undefined) env['HTTP_PROXY'] = address
   try {
-    const outcome = await run({ words, env: { PORTREEVE_TOKEN: input.tokenVariable ?? 'tok' } })
+    const outcome = await run({ ...input, words, env })
     const [first] = seen
     const { pathStart = '' } = expected as { pathStart?: string }
     return {
       ...facts(outcome, expected),
-      authorization: first?.authorization,
+      authorization: first?.authorization ?? null,
       pathStart: first?.url.startsWith(pathStart) ? pathStart : first?.url,
       hasDoubleSlash: first?.url.includes('//'),
     }

@@ -171,7 +171,7 @@ function codeOf(status: number): FaultCode {
 }
 
 /** Why there is no answer. The cause of “fetch failed” is inside the error. */
-function sentenceOf({ origin }: URL, error: unknown): string {
+function sentenceOf({ origin, protocol }: URL, error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = (cause as NodeJS.ErrnoException).code ?? ''
   if (PRIVATE_ISSUER_CODES.has(code))
@@ -179,5 +179,13 @@ function sentenceOf({ origin }: URL, error: unknown): string {
   // EPROTO is any failure of a handshake.
   if (code !== 'EPROTO' && NOT_TLS_CODES.has(code))
     return `${origin} does not speak TLS on this port: use http://.`
-  return `${origin} did not respond: ${messageOf(cause)}.`
+  return `${origin} did not respond: ${messageOf(cause)}.${unusedProxy(protocol)}`
+}
+
+/** How Node uses a proxy of the environment, which it ignores by itself. */
+function unusedProxy(protocol: string): string {
+  const { env } = process
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const isUnused = (env[name] || env[name.toLowerCase()]) && env['NODE_USE_ENV_PROXY'] !== '1'
+  return isUnused ? ` Set NODE_USE_ENV_PROXY=1 to use ${name}.` : ''
 }
