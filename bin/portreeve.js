@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
+import { constants } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -33,15 +34,24 @@ function hideSecrets() {
 
 /** Runs the source in a checkout, the built JavaScript in an installed package. */
 async function run() {
-  // `portreeve … | head` closes the pipe early, which is nobody's mistake.
-  process.stdout.on('error', (error) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
+  let isDone = false
+  process.stdout.on('error', ({ code, message }) => {
+    if (code === 'EPIPE') setImmediate(endWithReader)
+    else {
+      console.error(`Error: Standard output could not be written: ${message}.`)
+      process.exit(1)
+    }
   })
+  process.stderr.on('error', () => {})
+  /** `portreeve … | head` closes the pipe early: after the work, or as SIGPIPE ends a program. */
+  function endWithReader() {
+    process.exit(isDone ? process.exitCode : 128 + 13)
+  }
   const { main } = await import(pathToFileURL(findMain()).href)
   // A symbolic link named imapsync is the command `portreeve imapsync`.
   const isImapsync = basename(process.argv[1] ?? '') === 'imapsync'
   process.exitCode = await main([...(isImapsync ? ['imapsync'] : []), ...process.argv.slice(2)])
+  isDone = true
 }
 
 function findMain() {
@@ -73,6 +83,6 @@ function handOver() {
   )
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
-    process.exitCode = signal ? 1 : (code ?? 1)
+    process.exitCode = signal ? 128 + constants.signals[signal] : (code ?? 1)
   })
 }

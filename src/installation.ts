@@ -102,13 +102,15 @@ const QUOTED = /'([^']*)'|"((?:[^"\\]|\\[^])*)"/g
  * of it, unlike in `.env`.
  */
 export function parseEnvironmentFile(text: string): Record<string, string> {
-  const entries = [...text.matchAll(ASSIGNMENT)].map(([, name = '', quoted = '', plain = '']) => {
-    const parts = [...quoted.matchAll(QUOTED)].map(
-      ([, single, double = '']) =>
-        single ?? double.replaceAll('\\\n', '').replaceAll(/\\(["\\`$])/g, '$1'),
-    )
-    const rest = plain.replaceAll('\\\n', '').replaceAll(/\\([^])/g, '$1')
-    return [name, [...parts, rest.trimEnd()].join('')] as const
-  })
+  const entries = [...text.replace(/^\uFEFF/, '').matchAll(ASSIGNMENT)].map(
+    ([, name = '', quoted = '', plain = '']) => {
+      const parts = [...quoted.matchAll(QUOTED)].map(
+        ([, single, double = '']) =>
+          single ?? double.replaceAll('\\\n', '').replaceAll(/\\(["\\`$])/g, '$1'),
+      )
+      const rest = plain.replaceAll('\\\n', '').replaceAll(/\\([^])/g, '$1')
+      return [name, [...parts, rest.trimEnd()].join('')] as const
+    },
+  )
   return Object.fromEntries(entries)
 }

@@ -182,17 +182,26 @@ export function proxy(value: string): Cidr | string {
   return HOST_NAME.test(value) ? value : cidr(value)
 }
 
+/**
+ * A network, or one address. The library alone would read `010.0.0.0/8` as 8.0.0.0/8 and `10/8` as
+ * 0.0.0.10/8 (RFC 6943, 3.1.1). Mapped addresses are those of IPv4, with which they are compared.
+ */
 export function cidr(value: string): Cidr {
-  try {
-    if (!value.includes('/')) {
-      const address = ipaddr.parse(value)
-      return [address, address.kind() === 'ipv4' ? 32 : 128]
-    }
-    return ipaddr.parseCIDR(value)
-  } catch {
+  const [address = '', length, ...more] = value.split('/')
+  const family = isIP(address)
+  const most = family === 4 ? 32 : 128
+  const bits = length === undefined ? most : Number(length)
+  const isLength = length === undefined || (/^\d{1,3}$/.test(length) && bits <= most)
+  if (family === 0 || address.includes('%') || !isLength || more.length > 0)
     throw new Error(`has “${value}”, which is not a network such as 10.0.0.0/8`)
-  }
+  const network = ipaddr.parse(address)
+  return network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= MAPPED_BITS
+    ? [network.toIPv4Address(), bits - MAPPED_BITS]
+    : [network, bits]
 }
+
+/** Bits in front of the IPv4 address in a mapped one (RFC 4291, 2.5.5.2). */
+export const MAPPED_BITS = 96
 
 export function privateTargets(value: string): PrivateTargets {
   if (value === 'true' || value === 'false') return value === 'true'

@@ -40,7 +40,7 @@ function incomplete({ path, command }: Found): UsageError {
   const names = command.subcommands.map(({ name }) => name)
   const [first] = command.examples
   return new UsageError(
-    `${lineOf(path.slice(1))} needs a command: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
+    `${lineOf(path.slice(1)) || lineOf(path)} needs a command: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
     first?.command,
   )
 }
@@ -80,6 +80,8 @@ function defaultSuggestion({ code }: Fault, line: string): string | undefined {
 async function toFault(error: unknown): Promise<Fault | null> {
   if (error instanceof Fault) return error
   if (!(error instanceof Error)) return null
+  if ('syscall' in error && error.syscall === 'uv_cwd')
+    return new UsageError('The working folder no longer exists.', 'cd /')
   if ('syscall' in error) return new Fault('unavailable', `${error.message}.`, { cause: error })
   const { isUnavailable } = await import('../store/database.ts')
   if (!isUnavailable(error)) return null

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 import { messageOf } from '../errors.ts'
+import { codeOfSignal } from './stop-signals.ts'
 
-/** Exit code of a program that Ctrl-C ended, as shells report it. */
-const INTERRUPTED = 130
+const INTERRUPTED = codeOfSignal('SIGINT')
 
 /** Prompts for a line; null without a terminal. */
 export async function askLine(question: string): Promise<string | null> {

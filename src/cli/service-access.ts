@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readServiceUrl } from '../config.ts'
 import { parseUrl } from '../parse-url.ts'
 import { basePathOf } from '../setting-values.ts'
 import { UsageError, type Flags } from './command.ts'
 import { askSecret } from './prompt.ts'
+import { readSecretFile } from './secret-file.ts'
 
 /** Options of commands that use the API of a service. */
 export const SERVICE_FLAGS = {
@@ -42,10 +42,8 @@ export function urlOf(text: string, option: string): URL {
 
 /** The API token of a file, of the environment, or of a prompt. @throws UsageError without one */
 export async function apiTokenFrom(file: string | undefined): Promise<string> {
-  if (file !== undefined && !existsSync(file)) throw new UsageError(`File not found: ${file}.`)
-  const given =
-    file === undefined ? readCommandSecret('PORTREEVE_TOKEN') : readFileSync(file, 'utf8').trim()
-  const token = given ?? (await askSecret('API token'))
+  const given = file === undefined ? readCommandSecret('PORTREEVE_TOKEN') : readSecretFile(file)
+  const token = (given ?? (await askSecret('API token')))?.trim()
   if (!token)
     throw new UsageError('API token missing. Set PORTREEVE_TOKEN or give --api-token-file.')
   return token

@@ -1,3 +1,8 @@
+import { constants } from 'node:os'
+
+/** Exit code of a program that a signal ended, as shells report it. */
+export const codeOfSignal = (name: NodeJS.Signals): number => 128 + constants.signals[name]
+
 /**
  * Time after the first signal in which further ones are duplicates: a terminal or a supervisor
  * signals every process of a group, and a parent passes on its own.
@@ -11,7 +16,7 @@ export const SAME_SIGNAL_MS = 1_000
 export function onStopSignals(
   names: readonly NodeJS.Signals[],
   stop: (name: NodeJS.Signals) => void,
-  end: () => void,
+  end: (name: NodeJS.Signals) => void,
 ): void {
   let stoppedAt: number | null = null
   for (const name of names)
@@ -19,6 +24,6 @@ export function onStopSignals(
       if (stoppedAt === null) {
         stoppedAt = performance.now()
         stop(name)
-      } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) end()
+      } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) end(name)
     })
 }

@@ -11,9 +11,21 @@ export function paint(
   return styleText(style, text, { stream: out })
 }
 
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+const WITHOUT_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
+/** Letters of East Asia, full-width forms and what terminals show as emoji (UAX 11). */
+const WIDE =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Yi}\p{Emoji_Presentation}\u3000-\u303e\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6]|\p{Emoji}\ufe0f/u
+const HALF_WIDTH = /^[\uff61-\uffdc]/
+
 /** The columns a text takes, without its colours. */
 export function width(text: string): number {
-  return Array.from(stripVTControlCharacters(text)).length
+  const plain = stripVTControlCharacters(text)
+  if (/^[ -~]*$/.test(plain)) return plain.length
+  return Array.from(SEGMENTER.segment(plain)).reduce((sum, { segment }) => {
+    if (WITHOUT_WIDTH.test(segment)) return sum
+    return sum + (WIDE.test(segment) && !HALF_WIDTH.test(segment) ? 2 : 1)
+  }, 0)
 }
 
 export function pad(text: string, columns: number): string {

@@ -18,7 +18,7 @@ export type Host = Address | DomainName
  * @throws Fault `invalid_request`
  */
 export function parseHost(input: string, path = 'host'): Host {
-  const text = input.trim()
+  const text = trimInvisible(input)
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text
   const address = parseAddress(bare)
   if (address && (bare === text || address.family === 6)) return address
@@ -26,6 +26,17 @@ export function parseHost(input: string, path = 'host'): Host {
   if (wrong) throw invalidField(path, wrong, `“${shorten(text)}”`)
   const name = domainToASCII(text).toLowerCase().replace(/\.$/, '')
   return { kind: 'name', name, unicode: domainToUnicode(name) || name }
+}
+
+/** Blanks, and characters without a width, such as copied names have around them. */
+const INVISIBLE = /[\s\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/
+
+/** Removes them at both ends, in linear time. */
+export function trimInvisible(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && INVISIBLE.test(text.charAt(start))) start += 1
+  while (end > start && INVISIBLE.test(text.charAt(end - 1))) end -= 1
+  return text.slice(start, end)
 }
 
 /**
@@ -50,6 +61,9 @@ function whyNotName(text: string): string | null {
   if (text.includes('@')) return 'is an email address or has a user name; enter only the host name'
   if (text.includes(':'))
     return 'has a port or is an invalid IPv6 address; enter only the host name'
+  // Copied quotes and brackets have A-labels, too.
+  if (/[\p{Pi}\p{Pf}\p{Ps}\p{Pe}"]/u.test(text))
+    return 'has quotes or brackets; enter only the host name'
   // domainToASCII decodes “%41” and drops characters silently.
   if (/[\s%\p{Cc}]/u.test(text)) return 'has characters that are not allowed in host names'
   return null

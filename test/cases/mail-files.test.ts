@@ -12,15 +12,20 @@ import { runCases } from './run-cases.ts'
 type Files = {
   files: Record<string, string | string[] | { link: string }>
   labels?: LabelMode
+  /** Names of files are Latin-1, as on systems before UTF-8. */
+  latin1?: boolean
 }
 
 const { signal } = new AbortController()
 
 /** Reads a tree of files as an import does, and says what becomes of it. */
-runCases('./mail-files.json', async ({ files, labels = 'once' }: Files) => {
+runCases('./mail-files.json', async ({ files, labels = 'once', latin1 = false }: Files) => {
   const root = mkdtempSync(join(tmpdir(), 'portreeve-case-'))
   try {
-    for (const [name, content] of Object.entries(files)) put(join(root, 'mail', name), content)
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(root, 'mail', name)
+      put(latin1 ? Buffer.from(path, 'latin1') : path, content)
+    }
     const { folders, left } = findFolders(join(root, 'mail'))
     const ownLabels = new Set<string>()
     const options = { origin: root, state: join(root, 'state'), labels, signal }
@@ -47,6 +52,7 @@ runCases('./mail-files.json', async ({ files, labels = 'once' }: Files) => {
       total: [...store.folders.values()].reduce((sum, { messages }) => sum + messages.length, 0),
       problems: named(true),
       problemCount: left.filter(({ isProblem }) => isProblem).length,
+      isSilent: entries.length === 0 && !left.some(({ isProblem }) => isProblem),
       skipped: named(false),
       ownLabels: [...ownLabels],
     }
@@ -55,9 +61,13 @@ runCases('./mail-files.json', async ({ files, labels = 'once' }: Files) => {
   }
 })
 
-function put(path: string, content: string | string[] | { link: string }): void {
-  mkdirSync(dirname(path), { recursive: true })
-  if (path.endsWith('/')) mkdirSync(path, { recursive: true })
+function put(path: string | Buffer, content: string | string[] | { link: string }): void {
+  const text = path.toString('latin1')
+  const folder = dirname(text)
+  mkdirSync(typeof path === 'string' ? dirname(path) : Buffer.from(folder, 'latin1'), {
+    recursive: true,
+  })
+  if (text.endsWith('/')) mkdirSync(path, { recursive: true })
   else if (typeof content === 'object' && 'link' in content) symlinkSync(content.link, path)
   else
     writeFileSync(path, typeof content === 'string' ? content : `${content.join('\n')}\n`, 'latin1')

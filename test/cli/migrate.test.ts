@@ -183,7 +183,7 @@ describe('portreeve migrate', () => {
     await expect.poll(isCopying, { interval: 20, timeout: 60_000 }).toBe(true)
     child.kill('SIGINT')
     expect(await done).toMatchObject({
-      code: 1,
+      code: 130,
       err: expect.stringContaining('Run the same command to continue.'),
     })
     proxy.roundTrip = 0

@@ -103,7 +103,7 @@ const CONNECTIONS: [string, () => Promise<unknown>][] = [
   ['a request to a provider', () => createGuardedFetch(deps, 30_000)(https().href, {})],
   ['an alert', () => post(https(), { headers: {}, body: 'x' }, deps, signal)],
   ['a forwarded webhook', () => forward(https(), sent, signal)],
-  ['a request to a Portreeve service', () => askService(https(), null, signal)],
+  ['a request to a Portreeve service', () => askService(https(), null, signal, null)],
   [
     'IMAP over TLS',
     () =>

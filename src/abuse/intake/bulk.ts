@@ -2,6 +2,7 @@ import { Fault, messageOf } from '../../errors.ts'
 import type { AttackReport } from './record-report.ts'
 import { parseReportTime } from './report-time.ts'
 import { requireService, serviceOfCategories } from '../services.ts'
+import { trimInvisible } from '../../net/address.ts'
 import { readSubject } from '../subject.ts'
 import { DAY_MS } from '../../time.ts'
 
@@ -11,7 +12,8 @@ export const MAX_ROWS = 1_000
 /** Maximum age of a row with a time. */
 const MAX_AGE_MS = DAY_MS
 
-const CSV_HEADER = ['ip', 'categories', 'reportdate']
+/** The columns of AbuseIPDB’s CSV that are read, in its order. */
+const CSV_COLUMNS = ['ip', 'categories', 'reportdate']
 /** Characters that a header can have. */
 const MAX_HEADER_CHARS = 200
 
@@ -23,7 +25,7 @@ export type BulkRow = { line: number; report: AttackReport } | { line: number; e
  * @throws Fault `invalid_request` when there are no rows, or too many
  */
 export function readBulk(text: string, now: number): BulkRow[] {
-  const rows = hasCsvHeader(text) ? readCsv(text.replace(BOM, '')).slice(1) : readLines(text)
+  const rows: Row[] = hasCsvHeader(text) ? readCsvRows(text) : readLines(text)
   if (rows.length === 0) throw new Fault('invalid_request', 'The body contains no reports.')
   if (rows.length > MAX_ROWS)
     throw new Fault(
@@ -32,21 +34,29 @@ export function readBulk(text: string, now: number): BulkRow[] {
     )
   return rows.map(({ line, fields, text: json }) => {
     try {
-      return { line, report: fields ? reportOfFields(fields, now) : reportOfJson(json) }
+      return { line, report: fields ? reportOfFields(fields, now) : reportOfJson(json ?? '') }
     } catch (error) {
       return { line, error: messageOf(error) }
     }
   })
 }
 
-const BOM = /^\uFEFF/
+/** `sep=;`, with which spreadsheets name the delimiter. */
+const SEPARATOR = /^"?sep=([,;\t])"?[,;\t]*(?:\r\n|\n|\r)/i
 
 function hasCsvHeader(text: string): boolean {
-  const [first] = readCsv(text.slice(0, MAX_HEADER_CHARS).replace(BOM, ''))
-  return CSV_HEADER.every((name, index) => first?.fields?.[index]?.trim().toLowerCase() === name)
+  return columnsOf(readCsv(text.slice(0, MAX_HEADER_CHARS))[0]) !== null
 }
 
-type Row = { line: number; text: string; fields?: string[] }
+/** Where the columns are, in any order; null for a row that does not have their names. */
+function columnsOf(row: CsvRow | undefined): number[] | null {
+  const names = row?.fields.map((name) => name.trim().toLowerCase()) ?? []
+  const columns = CSV_COLUMNS.map((name) => names.indexOf(name))
+  return columns.includes(-1) ? null : columns
+}
+
+type CsvRow = { line: number; fields: string[] }
+type Row = { line: number; text?: string; fields?: string[] }
 
 function readLines(text: string): Row[] {
   const rows: Row[] = []
@@ -62,27 +72,48 @@ function readLines(text: string): Row[] {
   return rows
 }
 
-/** The rows of AbuseIPDB’s CSV, without its header where there is one. */
-export function readCsvRows(text: string): { line: number; fields: string[] }[] {
-  const rows = readCsv(text.replace(BOM, ''))
-  const isHeader = rows[0]?.fields?.[0]?.trim().toLowerCase() === 'ip'
-  return rows.slice(isHeader ? 1 : 0).map(({ line, fields = [] }) => ({ line, fields }))
+/** The rows of AbuseIPDB’s CSV in its order of columns, without its header where there is one. */
+export function readCsvRows(text: string): CsvRow[] {
+  const rows = readCsv(text)
+  const columns = columnsOf(rows[0])
+  if (columns)
+    return rows.slice(1).map(({ line, fields }) => ({
+      line,
+      fields: columns.map((at) => fields[at] ?? ''),
+    }))
+  const isHeader = rows[0]?.fields[0]?.trim().toLowerCase() === 'ip'
+  return rows.slice(isHeader ? 1 : 0)
 }
 
+/** A field and what ends it, by delimiter. Blanks around quotes are tolerated. */
+const FIELDS = {
+  ',': /(?:[ \t]*("(?:[^"]|"")*")[ \t]*|([^,\r\n]*))(,|\r\n|\n|\r|$)/gy,
+  ';': /(?:[ \t]*("(?:[^"]|"")*")[ \t]*|([^;\r\n]*))(;|\r\n|\n|\r|$)/gy,
+  '\t': / *(?:("(?:[^"]|"")*") *|([^\t\r\n]*))(\t|\r\n|\n|\r|$)/gy,
+}
+type Delimiter = keyof typeof FIELDS
+
 /**
- * RFC 4180: quoted fields may hold commas, quotes doubled, and line ends. Blanks around quotes are
- * tolerated.
+ * RFC 4180: quoted fields may hold delimiters, quotes doubled, and line ends. The delimiter is the
+ * one that the first line names (`sep=;`) or has first.
  */
-function readCsv(text: string): Row[] {
-  const rows: Row[] = []
-  const field = /(?:[ \t]*("(?:[^"]|"")*")[ \t]*|([^,\r\n]*))(,|\r\n|\n|\r|$)/gy
-  let [line, fields, start]: [number, string[], number] = [1, [], 1]
+function readCsv(given: string): CsvRow[] {
+  const marked = given.replace(/^\uFEFF/, '')
+  const [first = '', named] = SEPARATOR.exec(marked) ?? []
+  const text = marked.slice(first.length)
+  const rows: CsvRow[] = []
+  const found = named ?? /[,;\t\r\n]/.exec(text)?.[0] ?? ','
+  const delimiter = found in FIELDS ? (found as Delimiter) : ','
+  const field = FIELDS[delimiter]
+  field.lastIndex = 0
+  const begin = first === '' ? 1 : 2
+  let [line, fields, start]: [number, string[], number] = [begin, [], begin]
   for (let match = field.exec(text); match; match = field.exec(text)) {
     const [whole, quoted, plain = '', end] = match
     fields.push(quoted === undefined ? plain : quoted.slice(1, -1).replaceAll('""', '"'))
-    line += whole.split('\n').length - 1
-    if (end === ',') continue
-    if (fields.some((value) => value !== '')) rows.push({ line: start, text: '', fields })
+    line += whole.split(/\r\n|\n|\r/).length - 1
+    if (end === delimiter) continue
+    if (fields.some((value) => value !== '')) rows.push({ line: start, fields })
     fields = []
     start = line
     // The header is a row, too.
@@ -100,7 +131,7 @@ export function reportOfFields(
   if (now - at > MAX_AGE_MS) throw new Error('The report is older than a day.')
   const service = serviceOfCategories(categories.split(',').map(Number))
   if (!service) throw new Error(`“${categories.slice(0, 40)}” contains no AbuseIPDB category.`)
-  return { subject: readSubject(ip.trim()), service: service.id, port: null, count: 1 }
+  return { subject: readSubject(trimInvisible(ip)), service: service.id, port: null, count: 1 }
 }
 
 function reportOfJson(text: string): AttackReport {

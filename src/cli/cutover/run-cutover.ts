@@ -26,7 +26,7 @@ async function askAbout(batch: string, flags: ServiceFlags): Promise<Ask> {
     const url = serviceUrl(server, `/api/v1/imap/batches/${batch}/cutover${path}`)
     const sent = path === '' && !body ? undefined : { ...(body && { body }) }
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-    return (await askService<{ data: Cutover | null }>(url, token, signal, sent)).data
+    return (await askService<{ data: Cutover | null }>(url, token, signal, 'data', sent)).data
   }
 }
 

@@ -18,7 +18,7 @@ export async function checkBaseUrl(config: Config): Promise<Finding[]> {
   const advice = 'Check its DNS record and the proxy.'
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
-    const { status } = await askService<{ status?: string }>(urlOf(BASE_URL), null, signal)
+    const { status } = await askService<{ status?: string }>(urlOf(BASE_URL), null, signal, null)
     if (status === 'ok') return [good('BASE_URL', `${BASE_URL} responds.`)]
     return [bad('BASE_URL', `${BASE_URL} is not answered by Portreeve. ${advice}`)]
   } catch (error) {

@@ -11,7 +11,7 @@ import { journalPath, stateFolder } from '../migrate/journal-path.ts'
 import { accountOfSide } from '../migrate/migrate-accounts.ts'
 import { report, tableOf } from '../migrate/migrate-report.ts'
 import { createBars } from '../migrate/progress-bars.ts'
-import { asFault, folderMapOf, stopOnSignal } from '../migrate/run-migration.ts'
+import { asFault, codeOfStop, folderMapOf, stopOnSignal } from '../migrate/run-migration.ts'
 import { createCommandLog } from '../terminal-log.ts'
 import { filesAccount } from './files-account.ts'
 
@@ -44,9 +44,7 @@ export async function runExport(root: string, flags: ExportFlags, json: boolean)
   try {
     return await copy(resolve(root), account, { flags, json, signal })
   } catch (error) {
-    if (!signal.aborted) throw error
-    console.error('Stopped. Run the same command to continue.')
-    return 1
+    return codeOfStop(signal, error)
   }
 }
 

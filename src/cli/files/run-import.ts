@@ -20,7 +20,7 @@ import { journalPath, stateFolder } from '../migrate/journal-path.ts'
 import { accountOfSide } from '../migrate/migrate-accounts.ts'
 import { report, tableOf } from '../migrate/migrate-report.ts'
 import { countText, createBars } from '../migrate/progress-bars.ts'
-import { folderMapOf, stopOnSignal } from '../migrate/run-migration.ts'
+import { codeOfStop, folderMapOf, stopOnSignal } from '../migrate/run-migration.ts'
 import { createCommandLog } from '../terminal-log.ts'
 import { paint, sanitizeForTerminal } from '../terminal-text.ts'
 import { filesAccount } from './files-account.ts'
@@ -62,9 +62,7 @@ export async function runImport(
   try {
     return await copy(roots, { flags, json, account, signal })
   } catch (error) {
-    if (!signal.aborted) throw error
-    console.error('Stopped. Run the same command to continue.')
-    return 1
+    return codeOfStop(signal, error)
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
 import { Fault, messageOf } from '../../errors.ts'
 import {
@@ -14,6 +14,7 @@ import { ImapLost } from '../../net/imap/connection/refusals.ts'
 import { signIn, type Session } from '../../net/imap/connection/imap-session.ts'
 import { UsageError } from '../command.ts'
 import { askSecret } from '../prompt.ts'
+import { readSecretFile } from '../secret-file.ts'
 import { ExitError } from './exit-values.ts'
 import type { Arguments } from './parse-arguments.ts'
 
@@ -78,14 +79,14 @@ async function secretOf(args: Arguments, side: Side, user: string): Promise<Secr
   if (token !== undefined) {
     if (!existsSync(token)) return { secret: { accessToken: token } }
     return {
-      secret: { accessToken: firstLineOf(token) },
-      freshToken: async () => firstLineOf(token),
+      secret: { accessToken: readSecretFile(token) },
+      freshToken: async () => readSecretFile(token),
     }
   }
   const file = args.valueOf(`passfile${side}`)
   const password =
     args.valueOf(`password${side}`) ??
-    (file === undefined ? readCommandSecret(`IMAPSYNC_PASSWORD${side}`) : firstLineOf(file)) ??
+    (file === undefined ? readCommandSecret(`IMAPSYNC_PASSWORD${side}`) : readSecretFile(file)) ??
     (await askSecret(`Password of ${user} (host${side})`))
   if (!password) throw new UsageError(`missing --password${side} or --passfile${side}.`)
   const mechanism = args.valueOf(`authmech${side}`)?.toUpperCase() ?? 'LOGIN'
@@ -93,11 +94,6 @@ async function secretOf(args: Arguments, side: Side, user: string): Promise<Secr
   if (!['PLAIN', 'LOGIN'].includes(mechanism))
     throw new UsageError(`--authmech${side} must be PLAIN, LOGIN or XOAUTH2.`)
   return { secret: { password } }
-}
-
-function firstLineOf(file: string): string {
-  if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)
-  return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? ''
 }
 
 /** Certificates of a server on this machine rarely name `localhost`. */

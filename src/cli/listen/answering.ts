@@ -31,8 +31,8 @@ export async function startAnswering(
   signal: AbortSignal,
 ): Promise<Answering> {
   const base = `/api/webhook/endpoints/${endpointId}`
-  const ask = <T>(path: string, sent: Parameters<typeof askService>[3], until = signal) =>
-    askService<T>(serviceUrl(server, base + path), apiToken, until, sent)
+  const ask = <T>(path: string, sent: Parameters<typeof askService>[4], until = signal) =>
+    askService<T>(serviceUrl(server, base + path), apiToken, until, null, sent)
   const ending = new AbortController()
   let id: string | null = null
 

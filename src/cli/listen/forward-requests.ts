@@ -90,6 +90,7 @@ async function findEndpoint(
     serviceUrl(server, '/api/webhook/endpoints'),
     apiToken,
     signal,
+    'endpoints',
   )
   const endpoint = endpoints.find((one) => one.token === token || one.name === token)
   if (!endpoint)

@@ -27,7 +27,7 @@ export async function runMailTest(flags: MailTestFlags, json: boolean): Promise<
   const ask = async (path: string, body?: object): Promise<MailTest> => {
     const url = serviceUrl(server, `/api/v1/mail-tests${path}`)
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-    return (await askService<{ data: MailTest }>(url, token, signal, body && { body })).data
+    return (await askService<{ data: MailTest }>(url, token, signal, 'data', body && { body })).data
   }
   const { domain, file } = flags
   const given = domain === undefined ? {} : { domain }

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { readConfig } from '../../config.ts'
 import { requireAdministratorProvider } from '../../mail-credentials/administrator/administrator-provider.ts'
 import type { AdministratorSecret } from '../../mail-credentials/administrator/secret.ts'
@@ -14,6 +13,7 @@ import type { FreshToken } from '../../mail-credentials/token-source.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { createGuardedFetch } from '../../net/http/guarded-fetch.ts'
 import { UsageError } from '../command.ts'
+import { readTextFile } from '../secret-file.ts'
 
 /** How the flags of a side name a sign-in for all mailboxes. */
 export type AdministratorFlags = {
@@ -80,7 +80,7 @@ async function secretOf(
   readSecret: () => Promise<string>,
 ): Promise<AdministratorSecret> {
   if (serviceAccount !== undefined) {
-    const account = await readServiceAccount(textOf(serviceAccount))
+    const account = await readServiceAccount(readTextFile(serviceAccount))
     return { kind: 'service_account', account }
   }
   const [tenant = '', clientId = '', ...rest] = app.split('/')
@@ -88,11 +88,6 @@ async function secretOf(
     throw new UsageError('An application must be TENANT/CLIENT_ID.')
   if (appCertificate === undefined)
     return { kind: 'app', app: { tenant, clientId, clientSecret: await readSecret() } }
-  const clientCertificate = readValidCertificate(textOf(appCertificate), appCertificate)
+  const clientCertificate = readValidCertificate(readTextFile(appCertificate), appCertificate)
   return { kind: 'app', app: { tenant, clientId, clientCertificate } }
-}
-
-function textOf(file: string): string {
-  if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)
-  return readFileSync(file, 'utf8')
 }

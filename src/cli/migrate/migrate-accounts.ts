@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../../config.ts'
 import { resolveAccount } from '../../migration/mailbox-accounts.ts'
 import type { MailProvider, ProviderId } from '../../mail-credentials/providers.ts'
@@ -16,6 +15,7 @@ import {
   type AdministratorFlags,
 } from './administrator-sign-in.ts'
 import { askSecret } from '../prompt.ts'
+import { readSecretFile } from '../secret-file.ts'
 import type { MigrateFlags } from './migrate-flags.ts'
 import { requireProvider, signInAtProvider } from './provider-sign-in.ts'
 
@@ -161,13 +161,8 @@ async function secretFor(
   const accessToken = takesToken ? readCommandSecret(`PORTREEVE_${side}_TOKEN`) : undefined
   if (accessToken !== undefined) return { accessToken }
   const given =
-    file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)
+    file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : readSecretFile(file)
   const password = given ?? (await askSecret(`Password of ${user} (${side.toLowerCase()})`))
   if (!password) throw new UsageError(`Password missing for the ${side.toLowerCase()}.`)
   return { password }
-}
-
-function firstLineOf(file: string): string {
-  if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)
-  return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? ''
 }

@@ -6,7 +6,7 @@ import { migrateMailbox } from '../../migration/engine/migrate.ts'
 import { listFolderSizes } from '../../migration/folder-sizes.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { UsageError } from '../command.ts'
-import { onStopSignals } from '../stop-signals.ts'
+import { codeOfSignal, onStopSignals } from '../stop-signals.ts'
 import { createCommandLog } from '../terminal-log.ts'
 import type { MigrateFlags } from './migrate-flags.ts'
 import { accountsOf, type Accounts } from './migrate-accounts.ts'
@@ -33,9 +33,7 @@ export async function runMigration(flags: MigrateFlags, json: boolean): Promise<
     if (interval === null) return code
     return await synchronize(accounts, work, { ...flags, json, interval }, first, stop)
   } catch (error) {
-    if (!stop.aborted) throw error
-    console.error('Stopped. Run the same command to continue.')
-    return 1
+    return codeOfStop(stop, error)
   }
 }
 
@@ -129,10 +127,21 @@ export function stopOnSignal(): AbortSignal {
   const stop = new AbortController()
   onStopSignals(
     ['SIGINT', 'SIGTERM', 'SIGHUP'],
-    () => stop.abort(new Error('stopped')),
-    () => process.exit(1),
+    (name) => stop.abort(new Error('stopped', { cause: name })),
+    (name) => process.exit(codeOfSignal(name)),
   )
   return stop.signal
+}
+
+/**
+ * Says how work continues that a signal of `stopOnSignal` stopped.
+ * @returns the exit code
+ * @throws the error of work that was not stopped
+ */
+export function codeOfStop({ aborted, reason }: AbortSignal, error: unknown): number {
+  if (!aborted) throw error
+  console.error('Stopped. Run the same command to continue.')
+  return codeOfSignal((reason as { cause: NodeJS.Signals }).cause)
 }
 
 export async function asFault<T>(work: Promise<T>): Promise<T> {

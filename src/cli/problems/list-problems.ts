@@ -13,7 +13,7 @@ export async function listProblems(flags: ProblemFlags, json: boolean): Promise<
   const url = serviceUrl(serverFrom(flags.server), '/api/v1/problems')
   const token = await apiTokenFrom(flags['api-token-file'])
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  const answer = await askService<{ data: ProblemList }>(url, token, signal)
+  const answer = await askService<{ data: ProblemList }>(url, token, signal, 'data')
   console.log(json ? JSON.stringify(answer) : textOf(answer.data))
   const { count, missing } = answer.data
   return count + missing.length > 0 ? 1 : 0

@@ -24,6 +24,7 @@ import { UsageError } from '../command.ts'
 import { withDatabase } from '../database-access.ts'
 import { printResult } from '../print-result.ts'
 import { askLine, askSecret, askUntilValid, askYesNo } from '../prompt.ts'
+import { firstLineOf } from '../secret-file.ts'
 import { table } from '../terminal-text.ts'
 
 export type NewUser = {
@@ -202,7 +203,7 @@ const SCRIPT_EXAMPLE = `printf '%s\\n' "$PASSWORD" | portreeve user create --ema
 /** Reads the first line of standard input, or prompts twice at a terminal. */
 async function readPassword(isOnStdin: boolean): Promise<string> {
   if (isOnStdin && !process.stdin.isTTY) {
-    const [password = ''] = (await consume.text(process.stdin)).split(/\r?\n/, 1)
+    const password = firstLineOf(await consume.text(process.stdin))
     if (password !== '') return password
     throw new UsageError(
       'standard input is empty: pipe the password into the command. docker exec and kubectl exec need -i.',

@@ -84,6 +84,7 @@ async function expectedKey({ key, server }: VerifyFlags): Promise<string | null>
     url,
     null,
     AbortSignal.timeout(SERVER_TIMEOUT_MS),
+    'data',
   )
   return data.publicKey
 }

@@ -30,8 +30,8 @@ export async function* renderReport(
 
 const lineOf = (cells: string[]) => `${cells.join(',')}\r\n`
 
-/** A spreadsheet would run a text that begins like a formula. */
-const FORMULA = /^[=+\-@\t\r]/
+/** A spreadsheet would run a text that begins like a formula, unlike a negative number or a dash. */
+const FORMULA = /^(?:[=+@\t\r\n]|-(?!(?:\d+(?:\.\d+)?)?$))/
 
 function cell(value: string | number | null): string {
   if (typeof value !== 'string') return String(value ?? '')

@@ -121,7 +121,7 @@ class Finder {
       return
     }
     const entries = this.#entriesOf(path)
-    const isDelivered = isMaildir(path)
+    const isDelivered = isMaildir(path, place.isMaildir)
     if (isDelivered)
       this.found.folders.push({
         path: pathOf(place.levels),
@@ -183,7 +183,8 @@ class Finder {
     this.found.folders.push({
       path: pathOf(place.levels),
       *messages(leave) {
-        for (const file of messages) yield* readMail(file, leave, flagsOf(basename(file)))
+        for (const file of messages)
+          yield* readMail(file, leave, { ...flagsOf(basename(file)), isExport: true })
       },
     })
   }
@@ -193,8 +194,10 @@ class Finder {
     if (TEMPORARY.test(name)) return this.#leaveNoMail(file, 'An export did not complete it.')
     if (/\.partial\.emlx$/i.test(name))
       return this.#leave(file, 'Apple Mail did not download the whole message.')
-    if (MESSAGE.test(name)) return 'message'
     const beginning = readBeginning(file)
+    if (/^BEGIN:V(?:CARD|CALENDAR)\b/i.test(beginning.toString('latin1', 0, 20)))
+      return this.#leaveNoMail(file, 'Contacts or a calendar.')
+    if (MESSAGE.test(name)) return 'message'
     const isNamed = MBOX_NAME.test(name)
     if (isMbox(beginning) || (isNamed && beginning.length === 0)) return 'mbox'
     if (/\.msg$/i.test(name) && isCompressed(beginning)) return 'message'

@@ -1,4 +1,5 @@
 import { Fault, messageOf, type FaultCode } from '../../errors.ts'
+import { NOT_TLS_CODES, PRIVATE_ISSUER_CODES, UNVERIFIED } from '../tls/failure-codes.ts'
 
 /** One server-sent event; `id` is the last one that the stream named. */
 export type ServerEvent = { id: string; name: string; data: string }
@@ -24,12 +25,14 @@ type ServiceRequest = { method?: 'POST' | 'DELETE'; body?: object }
 /**
  * Asks one of our own services for JSON.
  * @param token null for a public route
+ * @param field one that its answer has; null where it has none that must be there
  * @throws Fault with the service's sentence, `upstream_unreachable` when it does not answer
  */
 export async function askService<T>(
   url: URL,
   token: string | null,
   signal: AbortSignal,
+  field: (keyof T & string) | null,
   sent?: ServiceRequest,
 ): Promise<T> {
   const headers = {
@@ -39,8 +42,21 @@ export async function askService<T>(
   }
   const body = sent?.body && JSON.stringify(sent.body)
   const request = sent ? { method: sent.method ?? 'POST', ...(body && { body }) } : {}
-  return (await (await get(url, headers, signal, request)).json()) as T
+  const response = await get(url, headers, signal, request)
+  const answer: unknown = await response.json().catch((cause: unknown) => {
+    if (!(cause instanceof SyntaxError)) throw cause
+    return null
+  })
+  const isOurs = field === null || Object.hasOwn(Object(answer) as object, field)
+  if (answer === null || !isOurs)
+    throw new Fault(
+      'upstream_rejected',
+      `The answer of ${url.origin} is not Portreeve’s. ${CHECK_URL}`,
+    )
+  return answer as T
 }
+
+const CHECK_URL = 'Check the URL, and a proxy in front of it.'
 
 /**
  * Follows an event stream of a Portreeve service until it ends.
@@ -129,12 +145,21 @@ async function get(
   signal: AbortSignal,
   sent: Pick<RequestInit, 'method' | 'body'> = {},
 ): Promise<Response> {
-  const response = await fetch(url, { ...sent, headers, signal }).catch((cause: unknown) => {
-    throw new Fault('upstream_unreachable', `${url.origin} did not respond: ${reasonOf(cause)}.`, {
-      cause,
-    })
+  // At another origin, the token would be missing, and a POST a GET.
+  const init = { ...sent, headers, signal, redirect: 'manual' } as const
+  const response = await fetch(url, init).catch((cause: unknown) => {
+    throw new Fault('upstream_unreachable', sentenceOf(url, cause), { cause })
   })
   if (response.ok) return response
+  const location = response.headers.get('location')
+  if (location !== null && URL.canParse(location, url.href)) {
+    const { origin, pathname } = new URL(location, url)
+    const advice = origin === url.origin ? CHECK_URL : 'Use that URL.'
+    throw new Fault(
+      'upstream_rejected',
+      `${url.origin} redirects to ${origin}${pathname}. ${advice}`,
+    )
+  }
   const answer = (await response.json().catch(() => ({}))) as { error?: string }
   const sentence = answer.error ?? `HTTP status ${response.status}.`
   throw new Fault(codeOf(response.status), `${url.origin}: ${sentence}`)
@@ -145,9 +170,22 @@ function codeOf(status: number): FaultCode {
   return status === 401 ? 'unauthenticated' : status === 404 ? 'not_found' : 'upstream_rejected'
 }
 
-/** The cause of “fetch failed” is inside the error. */
-function reasonOf(error: unknown): string {
-  return error instanceof Error && error.cause instanceof Error
-    ? error.cause.message
-    : messageOf(error)
+/** Why there is no answer. The cause of “fetch failed” is inside the error. */
+function sentenceOf({ origin, protocol }: URL, error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = (cause as NodeJS.ErrnoException).code ?? ''
+  if (PRIVATE_ISSUER_CODES.has(code))
+    return `The certificate of ${origin} ${UNVERIFIED[code]}. Trust your own authority with NODE_EXTRA_CA_CERTS.`
+  // EPROTO is any failure of a handshake.
+  if (code !== 'EPROTO' && NOT_TLS_CODES.has(code))
+    return `${origin} does not speak TLS on this port: use http://.`
+  return `${origin} did not respond: ${messageOf(cause)}.${unusedProxy(protocol)}`
+}
+
+/** How Node uses a proxy of the environment, which it ignores by itself. */
+function unusedProxy(protocol: string): string {
+  const { env } = process
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const isUnused = (env[name] || env[name.toLowerCase()]) && env['NODE_USE_ENV_PROXY'] !== '1'
+  return isUnused ? ` Set NODE_USE_ENV_PROXY=1 to use ${name}.` : ''
 }

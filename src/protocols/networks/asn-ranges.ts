@@ -22,8 +22,11 @@ export function readRanges(text: string): AsnTable {
     const number = Number(system)
     if (family === 0 || isIP(end) !== family || !/^\d{1,10}$/.test(system) || number > 0xffff_ffff)
       throw new Error(`line ${line} is not “start, end, number”, separated by tabs.`)
-    add(growing[family as 4 | 6], { start: wordsOf(start), end: wordsOf(end), number, line })
-    if (number !== 0 && !names.has(number)) names.set(number, { number, name })
+    const bounds = { start: wordsOf(start), end: wordsOf(end) }
+    // A default route belongs to no provider.
+    const isAnnounced = number !== 0 && !isEverything(bounds)
+    add(growing[family as 4 | 6], { ...bounds, number: isAnnounced ? number : 0, line })
+    if (isAnnounced && !names.has(number)) names.set(number, { number, name })
     count += 1
   }
   if (count === 0) throw new Error('the file is empty.')
@@ -48,6 +51,9 @@ function* linesOf(text: string): Generator<{ line: number; fields: string[] }> {
     start = end + 1
   }
 }
+
+const isEverything = ({ start, end }: Pick<Row, 'start' | 'end'>) =>
+  start.every((word) => word === 0) && end.every((word) => word === 0xffff_ffff)
 
 const empty = (words: number): Growing => ({ words, starts: [], ends: [], systems: [] })
 

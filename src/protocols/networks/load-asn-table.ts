@@ -45,7 +45,7 @@ export function parseAsnTable(bytes: Buffer): AsnTable {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
   const content = isGzip ? gunzipSync(bytes, { maxOutputLength: MOST_BYTES }) : bytes
   if (isCompactTable(content)) return readCompactTable(content)
-  return isMmdb(content) ? tableOfMmdb(content) : readRanges(content.toString('utf8'))
+  return isMmdb(content) ? tableOfMmdb(content) : readRanges(new TextDecoder().decode(content))
 }
 
 function tableOfMmdb(bytes: Buffer): AsnTable {
@@ -60,7 +60,7 @@ function systemOf(record: unknown): AutonomousSystem | null {
   if (typeof record !== 'object' || record === null) return null
   const fields = record as Record<string, unknown>
   const given = fields['autonomous_system_number'] ?? fields['asn']
-  const name = fields['autonomous_system_organization'] ?? fields['as_name']
+  const name = fields['autonomous_system_organization'] ?? fields['as_name'] ?? fields['name']
   const number = Number(textOf(given).replace(/^AS/i, ''))
   return Number.isSafeInteger(number) && number > 0 ? { number, name: textOf(name) } : null
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { parse } from 'csv-parse/sync'
 import ipaddr from 'ipaddr.js'
 import { DAY_MS } from '../../time.ts'
@@ -262,7 +263,7 @@ function byPlace([address, ...rest]: Values): Cells {
 }
 
 function addressOf(text: string | undefined): string | null {
-  return text !== undefined && ipaddr.isValid(text) && !text.includes('%')
+  return text !== undefined && isIP(text) !== 0 && !text.includes('%')
     ? ipaddr.parse(text).toString()
     : null
 }

@@ -1,3 +1,5 @@
+import { bareText, isNetwork, plainHost, visibleText } from '../host-text.ts'
+
 /** A recognized input: an address or a domain, and the port if one was named. */
 export type CheckTarget = { kind: 'address' | 'domain'; name: string; port?: number }
 
@@ -10,11 +12,13 @@ const BRACKETED = /^\[([\da-f:.]+)\]:(\d+)$/i
  * @returns null when there is nothing to check
  */
 export function guessTarget(typed: string): CheckTarget | null {
-  const authority = authorityOf(typed.trim())
+  const given = bareText(visibleText(typed))
+  if (isNetwork(given)) return null
+  const authority = authorityOf(given)
   const [, six = IPV6.exec(authority)?.[1], sixPort] = BRACKETED.exec(authority) ?? []
   if (six !== undefined) return withPort({ kind: 'address', name: six.toLowerCase() }, sixPort)
   const [, text = authority, port] = /^(.*):(\d+)$/.exec(authority) ?? []
-  const host = text.replace(/\.$/, '').toLowerCase()
+  const host = plainHost(text)
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(host)) return withPort({ kind: 'address', name: host }, port)
   if (!/^[^\s/@:]+\.[^\s/@:]*[^\s/@:\d.][^\s/@:]*$/.test(host)) return null
   return withPort({ kind: 'domain', name: host }, port)

@@ -5,6 +5,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { FileDrop } from '../ui/forms/file-drop.tsx'
 import { Dialog } from '../ui/layout/dialog.tsx'
 import { useAccess } from '../workspaces/roles.ts'
+import { decodeFile } from './decode-file.ts'
 import classes from './import-dialog.module.css'
 import { ImportPreview } from './import-preview.tsx'
 import { describeImport, importDialog as messages } from './messages.ts'
@@ -169,11 +170,11 @@ async function readFiles(files: File[]): Promise<{ text: string; problem: string
   if (large) return { text: '', problem: messages.tooLarge(large.name) }
   const texts: string[] = []
   for (const file of files) {
-    const text = await file.text().catch(() => null)
+    const bytes = await file.arrayBuffer().catch(() => null)
+    const text = bytes === null ? null : decodeFile(new Uint8Array(bytes))
     // A spreadsheet or an image, not text.
-    if (text === null || text.includes('\0'))
-      return { text: '', problem: messages.unreadable(file.name) }
-    texts.push(text.replace(/^\uFEFF/, '').trimEnd())
+    if (text === null) return { text: '', problem: messages.unreadable(file.name) }
+    texts.push(text.trimEnd())
   }
   return { text: texts.join('\n'), problem: '' }
 }

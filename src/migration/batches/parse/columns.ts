@@ -32,6 +32,19 @@ const PARTS: Record<string, readonly string[]> = {
   Password: ['password', 'passwd', 'pass', 'pw'],
 }
 
+/** What spreadsheets in other languages call the user or address, and the password. */
+const USER_ABROAD = (
+  'emailadresse benutzername benutzer postfach adresseemail adressemail courriel utilisateur ' +
+  'correo correoelectrónico usuario indirizzoemail utente endereçodeemail utilizador usuário ' +
+  'emailadres gebruikersnaam gebruiker epost epostadress användarnamn brugernavn sähköposti ' +
+  'adresemail użytkownik uživatel felhasználónév utilizator eposta kullanıcıadı пользователь ' +
+  'логин почта користувач メールアドレス ユーザー名 邮箱 用户名 이메일'
+).split(' ')
+const PASSWORD_ABROAD = (
+  'passwort kennwort motdepasse contraseña senha palavrapasse wachtwoord lösenord adgangskode ' +
+  'passord salasana hasło heslo jelszó parola şifre пароль κωδικός パスワード 密码 비밀번호'
+).split(' ')
+
 /** Fields by header: `Source Email`, `old_server`, `host1`, `password_destination`. */
 const FIELD_BY_HEADER = new Map<string, Field>([
   ...Object.entries(SIDES).flatMap(([side, sideNames]) =>
@@ -51,19 +64,39 @@ const FIELD_BY_HEADER = new Map<string, Field>([
     (name): [string, Field] => [name, 'user'],
   ),
   ...['password', 'passwd', 'pass'].map((name): [string, Field] => [name, 'password']),
+  ...USER_ABROAD.map((name): [string, Field] => [name, 'user']),
+  ...PASSWORD_ABROAD.map((name): [string, Field] => [name, 'password']),
 ])
 
-/** Reduces a header to letters and digits: `Source E-Mail` becomes `sourceemail`. */
+/**
+ * Reduces a header to letters and digits: `Source E-Mail` becomes `sourceemail`, and Google’s
+ * `Email Address [Required]` becomes `emailaddress`.
+ */
 export function normalizeHeader(header: string): string {
-  return header.toLowerCase().replace(/[^a-z0-9]/g, '')
+  return header
+    .toLowerCase()
+    .replace(/\[[^\]]*\]/g, '')
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** The field of each column by its header; null where it is unknown or was named before. */
+/** How many different names of columns are understood. */
+export function countNames(header: readonly string[]): number {
+  const names = header.map(normalizeHeader).filter((name) => FIELD_BY_HEADER.has(name))
+  return new Set(names).size
+}
+
+/**
+ * The field of each column by its header; null where it is unknown, was named before in other words,
+ * or where several columns have its name, because only a person knows which of them is meant.
+ */
 export function fieldsByHeader(header: readonly string[]): (Field | null)[] {
+  const names = header.map(normalizeHeader)
   const taken = new Set<Field>()
-  return header.map((name) => {
-    const field = FIELD_BY_HEADER.get(normalizeHeader(name)) ?? null
-    if (field === null || taken.has(field)) return null
+  return names.map((name) => {
+    const field = FIELD_BY_HEADER.get(name) ?? null
+    if (field === null || taken.has(field) || names.indexOf(name) !== names.lastIndexOf(name))
+      return null
     taken.add(field)
     return field
   })

@@ -1,11 +1,19 @@
+import { Fault } from '../../../errors.ts'
+
 /** Bytes in which UTF-16 without a byte order mark is detected. */
 const SAMPLE_BYTES = 1_000
 
 /**
  * Decodes a text file: UTF-8 or UTF-16, with or without a byte order mark, else Windows-1252, which
  * Excel writes.
+ * @throws Fault `invalid_request` for a workbook
  */
 export function decodeText(bytes: Uint8Array): string {
+  if (WORKBOOKS.some((mark) => startsWith(bytes, mark)))
+    throw new Fault(
+      'invalid_request',
+      'The file is an Excel workbook, or another archive. Save it as CSV.',
+    )
   if (startsWith(bytes, [0xff, 0xfe])) return decode(bytes, 'utf-16le')
   if (startsWith(bytes, [0xfe, 0xff])) return decode(bytes, 'utf-16be')
   const guessed = guessUtf16(bytes)
@@ -17,6 +25,12 @@ export function decodeText(bytes: Uint8Array): string {
     return decode(bytes, 'windows-1252')
   }
 }
+
+/** How `.xlsx` (ZIP) and `.xls` (OLE) begin. */
+const WORKBOOKS = [
+  [0x50, 0x4b, 0x03, 0x04],
+  [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1],
+]
 
 function decode(bytes: Uint8Array, encoding: string): string {
   return new TextDecoder(encoding).decode(bytes)

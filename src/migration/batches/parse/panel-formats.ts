@@ -1,4 +1,4 @@
-import { fieldsByHeader, normalizeHeader, type Field } from './columns.ts'
+import { countNames, fieldsByHeader, normalizeHeader, type Field } from './columns.ts'
 
 /** The formats of lists of mailboxes. `headers`: any names that are understood. */
 export const FORMATS = [
@@ -77,9 +77,7 @@ function recognizeCells(first: readonly string[]): Recognized {
   const cells = first.map((cell) => cell.trim())
   const columns = fieldsByHeader(cells)
   // One name alone may be a password that looks like it.
-  const isHeader =
-    cells.length > 0 &&
-    columns.filter((field) => field !== null).length >= Math.min(2, cells.length)
+  const isHeader = cells.length > 0 && countNames(cells) >= Math.min(2, cells.length)
   const found = (format: Format, of: (Field | null)[], hasHeader: boolean): Recognized => ({
     format,
     columns: padded(of, cells),

@@ -3,7 +3,7 @@ import { BATCH_LIMITS } from '../limits.ts'
 import type { Field } from './columns.ts'
 import { recognize, type Format, type Recognized } from './panel-formats.ts'
 import { readSide, type PartialAddress, type SideDefaults } from './read-side.ts'
-import { contentLines, findDelimiter, splitLines, type Delimiter } from './split-lines.ts'
+import { contentLines, findDelimiter, mayBeComment, splitLine, splitLines } from './split-lines.ts'
 
 /** A line of a file: a mailbox and where it goes. `problem` says why it is invalid. */
 export type ReadMailbox = {
@@ -28,7 +28,7 @@ export type ReadOptions = {
 
 export type ReadFile = {
   format: Format
-  delimiter: Delimiter
+  delimiter: string
   /** The first line, if it has the names of the columns. */
   header: string[] | null
   columns: (Field | null)[]
@@ -42,20 +42,22 @@ export type ReadFile = {
  * @throws Fault `invalid_request` when it has no or too many lines
  */
 export function readMailboxes(text: string, options: ReadOptions = {}): ReadFile {
-  const lines = contentLines(text)
-  if (lines.length === 0) throw new Fault('invalid_request', 'The file has no lines.')
-  if (lines.length > BATCH_LIMITS.maxMailboxes + 1)
+  const { lines, named } = contentLines(text)
+  const content = lines.filter((line) => !mayBeComment(line))
+  const [firstLine] = content
+  if (firstLine === undefined) throw new Fault('invalid_request', 'The file has no lines.')
+  if (content.length > BATCH_LIMITS.maxMailboxes + 1)
     throw new Fault(
       'invalid_request',
       `The file has more than ${BATCH_LIMITS.maxMailboxes.toLocaleString('en-US')} lines. Split it.`,
     )
-  const delimiter = findDelimiter(lines)
-  const cellsOfFirst = (quotes: boolean) =>
-    splitLines(lines.slice(0, 1), delimiter, quotes)[0]?.cells
+  const delimiter = named ?? findDelimiter(content)
+  const cellsOfFirst = (isQuoted: boolean) =>
+    splitLine(firstLine, { delimiter, isQuoted, columns: [] }).cells
   const plain = cellsOfFirst(false) ?? []
   const first = cellsOfFirst(true) ?? plain
   const found = withOptions(recognize(first, plain), first, options)
-  const split = splitLines(lines, delimiter, found.isQuoted)
+  const split = splitLines(lines, { delimiter, ...found })
   const rows = found.hasHeader ? split.slice(1) : split
   const mailboxes = rows.map(({ line, cells, problem }): ReadMailbox => {
     if (cells === null) return { ...blank(line), problem }

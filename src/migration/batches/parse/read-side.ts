@@ -1,5 +1,5 @@
 import { Fault } from '../../../errors.ts'
-import { parseHost } from '../../../net/address.ts'
+import { parseHost, trimInvisible } from '../../../net/address.ts'
 import { breaksCommand } from '../../../net/imap/connection/command-encoding.ts'
 import type { Administrator } from '../../../net/imap/connection/imap-sign-in.ts'
 import type { AccountAddress } from '../../migrations.sql.ts'
@@ -46,9 +46,13 @@ export function readSide(
   fallback: { user: string; password: string },
 ): ReadSide {
   const problems: string[] = []
-  const value = (part: string) => cellOf(`${side}${part}` as Field).trim()
+  const value = (part: string) => trimInvisible(cellOf(`${side}${part}` as Field))
   const user =
-    value('User') || value('Email') || cellOf('user').trim() || defaults.user || fallback.user
+    value('User') ||
+    value('Email') ||
+    trimInvisible(cellOf('user')) ||
+    defaults.user ||
+    fallback.user
   const own = cellOf(`${side}Password`) || cellOf('password') || defaults.password
   // The password of the source is not tried at a destination that has a sign-in.
   const credentialId = own ? undefined : defaults.credentialId

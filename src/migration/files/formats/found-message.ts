@@ -35,7 +35,10 @@ export function byName({ name: a }: { name: string }, { name: b }: { name: strin
 
 /** What an error of the file system says, without the path. */
 export function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code, message, path = '' } = error as NodeJS.ErrnoException
+  // Node reads names as UTF-8 only.
+  if (code === 'ENOENT' && path.includes('\uFFFD'))
+    return 'Its name is not UTF-8. Rename it, such as with convmv.'
   const known: Record<string, string> = {
     EACCES: 'Permission denied.',
     EPERM: 'Permission denied.',

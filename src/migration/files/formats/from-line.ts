@@ -31,9 +31,13 @@ export function isMbox(beginning: Buffer): boolean {
   return isFrom(beginning, start) && isSeparator(beginning, start, true)
 }
 
+/** Whether it begins with a byte order mark of UTF-8. */
+export const hasMark = (beginning: Buffer) =>
+  beginning.subarray(0, 3).toString('latin1') === '\xef\xbb\xbf'
+
 /** The place after blank lines and a byte order mark. */
 export function startOf(beginning: Buffer): number {
-  let at = beginning.subarray(0, 3).toString('latin1') === '\xef\xbb\xbf' ? 3 : 0
+  let at = hasMark(beginning) ? 3 : 0
   while (beginning[at] === LF || beginning[at] === CR) at += 1
   return at
 }

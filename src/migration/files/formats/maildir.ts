@@ -15,11 +15,11 @@ const LETTERS: Record<string, string> = {
 
 /**
  * Whether a folder is a Maildir. Thunderbird’s have no `new`, and copies can lack empty folders: then
- * only a name with flags tells it from a folder of mail called `cur`.
+ * only a name with flags tells it from a folder of mail called `cur`, or a Maildir that it is in.
  */
-export function isMaildir(path: string): boolean {
+export function isMaildir(path: string, isInMaildir = false): boolean {
   const [cur, fresh, tmp] = ['cur', 'new', 'tmp'].map((name) => isFolder(join(path, name)))
-  if (cur && fresh) return true
+  if (isInMaildir || (cur && fresh)) return Boolean(cur || fresh)
   if (tmp && (cur || fresh)) return true
   return Boolean(cur) && readdirSync(join(path, 'cur')).some((name) => INFO.test(name))
 }

@@ -5,7 +5,7 @@ import { fillWithCrlf } from './bare-ends.ts'
 import { isCompressed, readCompressed } from './compressed.ts'
 import { fillFrom, readPart, readWhole, splitBuffer } from './file-part.ts'
 import { digestOf, reasonOf, type FoundMessage, type Leave } from './found-message.ts'
-import { isFrom } from './from-line.ts'
+import { hasMark, isFrom, isMbox, isQuotedFrom, LOOKAHEAD_BYTES, startOf } from './from-line.ts'
 import {
   dateInHeader,
   headerIn,
@@ -28,7 +28,7 @@ type Place = { start: number; end: number; flags: string[]; date: string | null 
 /**
  * What the name or the folder of a file tells, which wins over the header. `useState`: flags are in
  * the header. `isRaw`: its line ends are those of the message. `isCompressed`: it is a message that
- * Dovecot or Zimbra compressed.
+ * Dovecot or Zimbra compressed. `isExport`: a program may have put lines in front of the message.
  */
 type Over = {
   flags?: string[]
@@ -36,6 +36,7 @@ type Over = {
   useFileTime?: boolean
   isRaw?: boolean
   isCompressed?: boolean
+  isExport?: boolean
 }
 
 /**
@@ -49,7 +50,7 @@ export function readMessageFile(path: string, over: Over = {}): FoundMessage | n
   const place =
     content === null && extname(path).toLowerCase() === '.emlx'
       ? placeInEmlx(path, bytes)
-      : wholeFile(content?.length ?? bytes)
+      : wholeFile(content?.length ?? bytes, over.isExport ? startOfMessage(path) : 0)
   if (!place) return null
   const { start, end } = place
   const partOf = (whole: Buffer | null, to = end) =>
@@ -89,6 +90,8 @@ export function readMessageFile(path: string, over: Over = {}): FoundMessage | n
  */
 export function* readMail(path: string, leave: Leave, over: Over = {}): Generator<FoundMessage> {
   const leaveFor = (reason: string) => leave({ path, reason, count: 1, isProblem: true })
+  // An export names the files that are the bytes of a message.
+  const isRaw = over.isRaw ?? /\.raw\.eml$/i.test(path)
   try {
     const beginning = readWhole(path, 0, 16)
     const reason =
@@ -96,12 +99,13 @@ export function* readMail(path: string, leave: Leave, over: Over = {}): Generato
     if (reason !== null) leaveFor(reason)
     // Thunderbird begins the files of its Maildirs as an mbox file.
     else if (over.useState && isFrom(beginning, 0)) yield* readMbox(path)
+    else if (over.isExport && !isRaw && isMbox(readWhole(path, 0, LOOKAHEAD_BYTES)))
+      yield* readMbox(path)
     else {
-      // An export names the files whose line ends are those of the message.
-      const isRaw = over.isRaw ?? /\.raw\.eml$/i.test(path)
       const message = readMessageFile(path, {
         ...over,
         isRaw,
+        isExport: over.isExport && !isRaw,
         isCompressed: isCompressed(beginning),
       })
       if (message && message.size > 0) yield message
@@ -121,7 +125,15 @@ function withFile(path: string, work: (fd: number) => void): void {
   }
 }
 
-const wholeFile = (end: number): Place => ({ start: 0, end, flags: [], date: null })
+const wholeFile = (end: number, start: number): Place => ({ start, end, flags: [], date: null })
+
+/** The place behind a byte order mark, and behind a From_ line that was quoted. */
+function startOfMessage(path: string): number {
+  const beginning = readWhole(path, 0, LOOKAHEAD_BYTES)
+  const start = startOf(beginning)
+  if (!isQuotedFrom(beginning, start)) return hasMark(beginning) ? start : 0
+  return beginning.indexOf('\n', start) + 1
+}
 
 /** The size of a message with CRLF line ends, and the checksum of its bytes in the file. */
 function measure(parts: Iterable<Buffer>, lineEnd: LineEnd | null) {

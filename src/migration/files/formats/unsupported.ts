@@ -13,6 +13,8 @@ const BY_CONTENT: readonly [beginning: string, reason: string][] = [
   ['BABYL OPTIONS:', 'The Babyl format is not supported. Convert it to mbox.'],
   ['2 M1e C', 'The dbox format of Dovecot is not supported. Convert it with “doveadm sync”.'],
   ['CRYPTED\x03\x07', 'It is encrypted by Dovecot. Decrypt it first.'],
+  ['\xff\xfe', 'It is in UTF-16, which no mail is. Convert it to UTF-8.'],
+  ['\xfe\xff', 'It is in UTF-16, which no mail is. Convert it to UTF-8.'],
 ]
 
 /** Formats that only a name tells from files without mail. */

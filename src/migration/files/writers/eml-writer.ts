@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { internalDateOf } from '../formats/header.ts'
-import { readMessageFile } from '../formats/message-file.ts'
+import { readMail, readMessageFile } from '../formats/message-file.ts'
 import type { FoundMessage } from '../formats/found-message.ts'
 import {
   removeTemporary,
@@ -41,8 +41,9 @@ export function createEmlWriter(): FormatWriter {
           let path = join(place, `${number}.eml`)
           renameSync(spooled.file, path)
           paths.push(path)
-          let message = readMessageFile(path) as FoundMessage
-          if (!spooled.equals(message)) {
+          // As an import reads it, whatever the message begins with.
+          let [message] = [...readMail(path, () => undefined, { isExport: true })]
+          if (!message || !spooled.equals(message)) {
             path = join(place, `${number}.raw.eml`)
             renameSync(paths.pop() as string, path)
             paths.push(path)

@@ -164,12 +164,24 @@ function parseHeaderForm(header: string, span: Span): string | null {
     /^(?:[A-Za-z]{3,9}, ?)?(\d{1,2}) ([A-Za-z]{3})[a-z]* (\d{4}) (\d{1,2}):(\d{2})(?::(\d{2}))? ?([+-]\d{4}|[A-Z]{1,3})?/.exec(
       text,
     )
-  if (!match) return null
-  const [, day, name = '', year, hour, minute, second = '00', zone] = match
+  const groups = match ? match.slice(1) : partsOfAsctime(text)
+  if (!groups) return null
+  const [day, name = '', year, hour, minute, second = '00', zone] = groups
   return formatDate(
     { year, month: monthOf(name), day, hour, minute, second, zone: numericZone(zone) },
     span,
   )
+}
+
+/** `Thu Oct 28 17:00:38 2004 -0400`, as Eudora wrote it. */
+function partsOfAsctime(text: string): (string | undefined)[] | null {
+  const match =
+    /^[A-Za-z]{3},? ([A-Za-z]{3}) (\d{1,2}) (\d{1,2}):(\d{2}):(\d{2}) (\d{4}) ?([+-]\d{4}|[A-Z]{1,3})?/.exec(
+      text,
+    )
+  if (!match) return null
+  const [, name, day, hour, minute, second, year, zone] = match
+  return [day, name, year, hour, minute, second, zone]
 }
 
 function monthOf(name: string): number {

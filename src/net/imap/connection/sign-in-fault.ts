@@ -8,6 +8,7 @@ import {
 } from './refusals.ts'
 import { NO_SASL_PLAIN, UNCHECKED_CYRUS_USER, type SignIn } from './imap-sign-in.ts'
 import { describeChallenge } from './token-challenge.ts'
+import { NOT_TLS_CODES, UNVERIFIED } from '../../tls/failure-codes.ts'
 
 /** The properties that ImapFlow and Node add to their errors. */
 type SignInError = Error & {
@@ -31,12 +32,6 @@ const TIMEOUT_CODES = new Set([
   'UPGRADE_TIMEOUT',
   'ETIMEOUT',
   'ETIMEDOUT',
-])
-const NOT_TLS_CODES = new Set([
-  'ERR_SSL_WRONG_VERSION_NUMBER',
-  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
-  'ERR_SSL_HTTP_REQUEST',
-  'EPROTO',
 ])
 /** Messages of ImapFlow when it did not attempt to sign in. */
 const NOT_ATTEMPTED: Record<string, string> = {
@@ -161,17 +156,6 @@ function refusalOf(error: SignInError): Refusal {
     error.serverResponseCode ?? null,
     error.responseText ?? (typeof error.response === 'string' ? error.response : error.message),
   )
-}
-
-/** What is wrong with a certificate, by the code of OpenSSL or Node. */
-const UNVERIFIED: Record<string, string> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'has an issuer that is not a known root',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has an issuer that the server does not send',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has an issuer that the server does not send',
-  CERT_HAS_EXPIRED: 'has expired',
-  CERT_NOT_YET_VALID: 'is not valid yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host name',
 }
 
 function certificateFault(where: string, code: string, cause: Error): Fault {

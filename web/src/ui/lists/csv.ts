@@ -3,8 +3,8 @@ export type CsvValue = string | number | boolean | null
 /** Tells spreadsheets that the file is UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** Text that a spreadsheet would run as a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
+/** Text that a spreadsheet would run as a formula, unlike a negative number or a dash alone. */
+const FORMULA = /^(?:[=+@\t\r\n]|-(?!(?:\d+(?:\.\d+)?)?$))/
 
 /**
  * A CSV file (RFC 4180) for spreadsheets: UTF-8 with a byte order mark, and an apostrophe before
@@ -24,15 +24,4 @@ export function csvField(value: CsvValue): string {
   if (typeof value !== 'string') return String(value)
   const text = FORMULA.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Saves a text as a file on the user’s computer. */
-export function saveCsv(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${name}.csv`
-  link.click()
-  // The download has its own reference by then.
-  setTimeout(() => URL.revokeObjectURL(url), 1_000)
 }
