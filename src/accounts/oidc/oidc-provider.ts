@@ -133,7 +133,8 @@ export function createOidcProvider(config: OidcConfig & { OIDC_ISSUER: string })
     },
 
     /**
-     * Exchanges the code, verifies the ID token, and reads UserInfo.
+     * Exchanges the code, checks the claims of the ID token, and reads UserInfo. Its signature is not
+     * checked: it comes from the provider itself (OpenID Connect Core 1.0, 3.1.3.7).
      * @param query of the request to the callback
      * @throws errors of openid-client
      */
