@@ -332,6 +332,32 @@ describe('a destination', () => {
     expect(await deliveries(endpoint, 1, 'delivered')).toHaveLength(1)
   })
 
+  it('is cancelled when its owner drops what waits and the instance that sent it has died', async () => {
+    const endpoint = await portreeve.makeEndpoint()
+    const { id } = await addDestination(endpoint)
+    const path = `/${endpoint.id}/destinations/${id}`
+    await api('POST', `${path}/pause`)
+    await send(endpoint)
+    const [held] = await deliveries(endpoint, 1, 'held')
+    const change = (statement: string, changed?: string) =>
+      database.pool.query(statement, [changed])
+    await change(`update webhook_delivery set state = 'sending', run = -1 where id = $1`, held?.id)
+    const claimed = (interval: string) =>
+      change(
+        `update webhook_destination set claimed_until = now() + interval '${interval}' where id = $1`,
+        id,
+      )
+    // An instance that lives stores how its attempt ended.
+    await claimed('1 h')
+    await api('POST', `${path}/resume`, { waiting: 'drop' })
+    await deliveries(endpoint, 1, 'sending')
+    await api('POST', `${path}/pause`)
+    await claimed('-1 s')
+    await api('POST', `${path}/resume`, { waiting: 'drop' })
+    await deliveries(endpoint, 1, 'cancelled')
+    expect(receiver.received).toEqual([])
+  })
+
   it('is not claimed with settings that a user has changed since', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const { id } = await addDestination(endpoint)

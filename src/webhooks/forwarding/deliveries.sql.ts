@@ -171,6 +171,18 @@ export async function releaseWronglyHeld(db: Db): Promise<void> {
     from resumed where v.destination_id = resumed.id and v.state = 'held'`.execute(db)
 }
 
+/**
+ * Cancels deliveries of a destination that were being sent when their instance died: no instance has
+ * claimed it. The receiver may have them.
+ */
+export async function cancelAbandoned(db: Db, destinationId: string): Promise<void> {
+  await sql`
+    update webhook_delivery v set state = 'cancelled', ended_at = now(), uncertain = true
+    from webhook_destination d
+    where d.id = ${destinationId} and v.destination_id = d.id and v.state = 'sending'
+      and (d.claimed_until is null or d.claimed_until < now())`.execute(db)
+}
+
 /** Drops deliveries that have been held for too long. */
 export async function dropHeld(db: Db): Promise<void> {
   await sql`

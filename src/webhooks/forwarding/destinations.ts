@@ -18,6 +18,7 @@ import { DESTINATION_CHANGED, notifyDeliveries } from './deliveries-notifier.ts'
 import {
   findDelivery,
   insertDelivery,
+  cancelAbandoned,
   moveDeliveries,
   retryDelivery,
   type DeliveryRow,
@@ -212,6 +213,7 @@ export async function resumeDestination(
     // What was stored while it was being paused may wait, and is not held.
     const from = row.state === 'active' ? (['held'] as const) : (['held', 'waiting'] as const)
     await moveDeliveries(trx, id, from, held === 'send' ? 'waiting' : 'cancelled')
+    if (held === 'drop') await cancelAbandoned(trx, id)
     await closeIncident(trx, owner.workspaceId, failingIncident(id))
     await notifyDeliveries(trx, id)
   })
