@@ -16,7 +16,7 @@ export function quietHoursEnd(hours: QuietHours, now: Date): Date | null {
 /** @throws Fault `invalid_request` when the time zone does not exist */
 export function requireTimeZone({ timeZone }: QuietHours): void {
   try {
-    new Intl.DateTimeFormat('en-GB', { timeZone })
+    new Intl.DateTimeFormat('en-GB', { timeZone }).format()
   } catch {
     const message = `is not a time zone such as Europe/Berlin or UTC`
     throw invalidField('quietHours.timeZone', message, `“${timeZone.slice(0, 80)}”`)
