@@ -90,7 +90,7 @@ function textsOfSource(file: string): Text[] {
     if (node.type === 'JSXText') add(node, String(node['value']), 'jsx')
     if (node.type === 'Literal' && typeof node['value'] === 'string' && /\s/.test(node['value']))
       add(node, node['value'], 'literal')
-    // A tagged template may contain escapes that are none, such as \\1: it has no text then.
+    // A tagged template may contain escapes that are none, such as \1: it has no text then.
     const { cooked = null } = (node['value'] ?? {}) as { cooked?: string | null }
     if (node.type === 'TemplateElement' && cooked !== null) add(node, cooked, 'literal')
   })
