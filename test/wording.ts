@@ -90,8 +90,9 @@ function textsOfSource(file: string): Text[] {
     if (node.type === 'JSXText') add(node, String(node['value']), 'jsx')
     if (node.type === 'Literal' && typeof node['value'] === 'string' && /\s/.test(node['value']))
       add(node, node['value'], 'literal')
-    if (node.type === 'TemplateElement')
-      add(node, (node['value'] as { cooked: string }).cooked, 'literal')
+    // A tagged template may contain escapes that are none, such as \1: it has no text then.
+    const { cooked = null } = (node['value'] ?? {}) as { cooked?: string | null }
+    if (node.type === 'TemplateElement' && cooked !== null) add(node, cooked, 'literal')
   })
   return texts
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   absorb,
   assess,
+  assessRest,
   MAX_EVIDENCE,
   type Evidence,
   type Sighting,
@@ -168,6 +169,47 @@ describe('a listing', () => {
     expect(story.look(START + 7 * DAY)).toMatchObject({ state: 'delisted', score: 59 })
     expect(story.look(START + 8 * DAY).state).toBe('delisted')
     expect(story.report(START + 8 * DAY, sighting(99, 1)).state).toBe('listed')
+  })
+
+  it('is not prolonged by one system alone', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('ssh', 'exploit', 'botnet'),
+        fc.boolean(),
+        (service, isStrong) => {
+          const story = openCase()
+          const more = { service, ...(isStrong && established) }
+          const many = Array.from({ length: 40 }, (_, i) =>
+            sighting(i, 1, { ...established, service }),
+          )
+          story.report(START, ...many)
+          for (let day = 1; day < 14; day++) story.report(START + day * DAY, sighting(1, 1, more))
+          expect(story.report(START + 14 * DAY, sighting(1, 1, more)).state).toBe('delisted')
+          expect(story.report(START + 15 * DAY, sighting(2, 1, more)).state).not.toBe('delisted')
+        },
+      ),
+    )
+  })
+
+  it('ends when many come to depend on the address, unless it is confirmed', () => {
+    const two = evidenceOf([sighting(1, 1, established), sighting(2, 1, established)])
+    const stateIn = (circumstances: Partial<typeof USUAL>) =>
+      assess('listed', two, { ...USUAL, ...circumstances }, START, traitsOf).state
+    expect(stateIn({})).toBe('listed')
+    expect(stateIn({ wellKnown: true })).toBe('delisted')
+    expect(stateIn({ wellKnown: true, confirmed: true })).toBe('listed')
+  })
+
+  it('ends with the evidence that it needed, when that is taken back', () => {
+    const two = evidenceOf([
+      sighting(1, 1, established),
+      sighting(2, 1, established),
+      sighting(3, 1),
+    ])
+    const rest = (evidence: Evidence[]) => assessRest('listed', evidence, USUAL, START, traitsOf)
+    expect(rest(two.slice(0, 2)).state).toBe('listed')
+    expect(rest(two.slice(1)).state).toBe('delisted')
+    expect(rest([])).toMatchObject({ state: 'delisted', score: 0 })
   })
 
   it('lasts down to a score of 35, although it begins at 60', () => {

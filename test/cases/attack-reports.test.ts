@@ -28,11 +28,16 @@ runCases('attack-reports.json', (input: Input) => {
   if (input.scenario !== undefined) return { service: serviceOfScenario(input.scenario).id }
   if (input.time !== undefined) return { at: secondsOf(parseReportTime(input.time)) }
   if (input.address !== undefined) return { ip: subjectOf(input.address) }
-  if (input.bulk !== undefined) return { rows: readBulk(input.bulk, NOW) }
+  if (input.bulk !== undefined) return bulkFacts(input.bulk)
   if (input.decisions !== undefined) return { isWanted: isWanted(BAN, filterOf(input.decisions)) }
   if (input.alert !== undefined) return alertFacts(input.alert)
   return { email: contactOf(input.emails ?? []) }
 })
+
+function bulkFacts(bulk: string): object {
+  const rows = readBulk(bulk, NOW)
+  return { rows, refused: rows.filter((row) => 'error' in row).map(({ line }) => line) }
+}
 
 const secondsOf = (time: number | null) =>
   time === null ? null : new Date(Math.floor(time / 1000) * 1000).toISOString()

@@ -116,6 +116,8 @@ const BOOTSTRAP_LONGEST_MS = DAY_MS
 /** Origins that must agree while no network is established, and beside a single established one. */
 const MIN_BOOTSTRAP_ORIGINS = 6
 const MIN_ORIGINS_BESIDE_ESTABLISHED = 4
+/** Times the longest listing within which two origins must have reported. */
+const LONGEST_ALONE = 2
 const SHARED_LIST = { enter: 80, longest: 3 * DAY_MS }
 const PROBATION_ENTER = 80
 
@@ -165,7 +167,7 @@ export function absorb(
     ? { ...known, port: sighting.port ?? known.port }
     : { ...rest, ...unseen(now) }
   entry.standing = better(entry.standing, sighting.standing)
-  const isFirst = !known || isOver(known, now)
+  const isFirst = !known || isWindowOver(known, now)
   if (sighting.standing !== 'mute')
     addEvents(entry, sighting, now, halfLifeOf(traitsOf(entry.service), shared))
   if (counted || isFirst) entry.events += count
@@ -190,7 +192,7 @@ function withOrigin(
 }
 
 /** Whether its window has ended, or began in the future: before the clock was set back. */
-const isOver = ({ at }: Evidence, now: number) => Math.abs(now - at) >= WINDOW_MS
+const isWindowOver = ({ at }: Evidence, now: number) => Math.abs(now - at) >= WINDOW_MS
 
 function addEvents(
   entry: Evidence,
@@ -198,7 +200,7 @@ function addEvents(
   now: number,
   halfLife: number,
 ): void {
-  if (isOver(entry, now)) {
+  if (isWindowOver(entry, now)) {
     entry.base = round((entry.base + entry.more) * decay(now - entry.at, halfLife))
     entry.more = 0
     entry.at = now
@@ -269,6 +271,22 @@ export function assess(
   }
 }
 
+/**
+ * Computes the score and the listing after evidence was taken back: a listing ends unless what is
+ * left would list the address, too.
+ */
+export function assessRest(
+  state: State,
+  evidence: readonly Evidence[],
+  circumstances: Circumstances,
+  now: number,
+  traitsOf: TraitsOf,
+): Assessment {
+  const gate = gateOf(weigh(evidence, circumstances.shared, now, traitsOf), circumstances)
+  const before = state === 'listed' && !GROUNDS.includes(gate) ? 'delisted' : state
+  return assess(before, evidence, circumstances, now, traitsOf)
+}
+
 type Facts = {
   networks: number
   /** The sum of evidence, E. */
@@ -281,6 +299,8 @@ type Facts = {
   services: number
   /** Milliseconds from the first report to the last. */
   span: number
+  /** Milliseconds since when fewer than two origins with such evidence have reported. */
+  unsupported: number
   shortestHalfLife: number
 }
 
@@ -306,6 +326,7 @@ function weigh(
     sensors: new Set<string>(),
     known: new Set<string>(),
   }
+  const solidTimes = new Map<string, number>()
   const strongOrigins = new Set<string>()
   let [first, last, shortestHalfLife] = [Infinity, -Infinity, USUAL_HALF_LIFE_MS]
   for (const entry of evidence) {
@@ -322,6 +343,7 @@ function weigh(
     if (isStrong(entry.standing)) strong.add(entry.origin)
     if (!traits.spoofable) {
       solid.all.add(entry.origin)
+      solidTimes.set(entry.origin, Math.max(solidTimes.get(entry.origin) ?? 0, entry.at))
       if (isKnown(entry.origin)) solid.known.add(entry.origin)
       if (isStrong(entry.standing)) solid.strong.add(entry.origin)
       if (entry.standing === 'sensor') solid.sensors.add(entry.origin)
@@ -329,6 +351,7 @@ function weigh(
     first = Math.min(first, entry.first)
     last = Math.max(last, entry.at)
   }
+  const [, renewedAt = -Infinity] = [...solidTimes.values()].toSorted((a, b) => b - a)
   return {
     networks: networks.size,
     sum: sumOf(networks.values(), strongOrigins),
@@ -342,6 +365,7 @@ function weigh(
     },
     services: services.size,
     span: Math.max(0, last - first),
+    unsupported: now - renewedAt,
     shortestHalfLife,
   }
 }
@@ -394,6 +418,8 @@ const decay = (age: number, halfLife: number) => 2 ** (-Math.max(0, age) / halfL
  * that six operators reported it, and that only an administrator can decide.
  */
 type Gate = 'established' | 'bootstrap' | 'confirmed' | 'awaiting' | 'closed'
+/** Those that list an address. */
+const GROUNDS: readonly Gate[] = ['established', 'bootstrap', 'confirmed']
 
 function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Circumstances): Gate {
   const { solid, span } = facts
@@ -416,12 +442,30 @@ function hasEstablished({ solid }: Facts): boolean {
 }
 
 /** Milliseconds after the last report when a listing ends in any case. */
-function longestOf(facts: Facts, { shared, wellKnown, confirmed }: Circumstances): number {
-  const isSure = confirmed || (wellKnown ? facts.solid.sensors >= 2 : hasEstablished(facts))
+function longestOf(facts: Facts, circumstances: Circumstances): number {
   return Math.min(
-    shared ? SHARED_LIST.longest : LIST.longest,
-    isSure ? Infinity : BOOTSTRAP_LONGEST_MS,
+    longestOfKind(circumstances),
+    isSure(facts, circumstances) ? Infinity : BOOTSTRAP_LONGEST_MS,
   )
+}
+
+const longestOfKind = ({ shared }: Circumstances) => (shared ? SHARED_LIST.longest : LIST.longest)
+
+/** Whether more than newcomers support a listing. */
+function isSure(facts: Facts, { wellKnown, confirmed }: Circumstances): boolean {
+  return confirmed || (wellKnown ? facts.solid.sensors >= 2 : hasEstablished(facts))
+}
+
+/** Otherwise a single origin could prolong a listing for ever, after the address is clean. */
+function isRecent({ unsupported }: Facts, circumstances: Circumstances): boolean {
+  return unsupported < LONGEST_ALONE * longestOfKind(circumstances)
+}
+
+/** Newcomers do not prolong the listing of a network that many depend on. */
+function isOver(facts: Facts, circumstances: Circumstances, raw: number, age: number): boolean {
+  const isLate = age >= longestOf(facts, circumstances) || !isRecent(facts, circumstances)
+  const mayLast = !circumstances.wellKnown || isSure(facts, circumstances)
+  return raw < LIST.leave || isLate || !mayLast
 }
 
 function nextState(
@@ -432,10 +476,8 @@ function nextState(
   age: number,
 ): State {
   if (state === 'whitelisted') return state
-  if (state === 'listed')
-    return raw < LIST.leave || age >= longestOf(facts, circumstances) ? 'delisted' : 'listed'
-  if (isDue(raw, facts, circumstances, age, 'established', 'bootstrap', 'confirmed'))
-    return 'listed'
+  if (state === 'listed') return isOver(facts, circumstances, raw, age) ? 'delisted' : 'listed'
+  if (isDue(raw, facts, circumstances, age, ...GROUNDS)) return 'listed'
   if (state === 'delisted') return state
   return raw >= (state === 'watchlist' ? WATCH.leave : WATCH.enter) ? 'watchlist' : 'observed'
 }
@@ -463,7 +505,8 @@ function isDue(
     facts,
     gate === 'awaiting' ? { ...circumstances, confirmed: true } : circumstances,
   )
-  return raw >= enter && age < longest && gates.includes(gate)
+  const isNew = age < longest && isRecent(facts, circumstances)
+  return raw >= enter && isNew && gates.includes(gate)
 }
 
 function confidenceOf({ origins, strong, services, span, networks }: Facts): Confidence {

@@ -3,7 +3,8 @@ import type { DB } from '../../store/tables.ts'
 import type { Ranges } from '../../abuse/ranges/ranges.ts'
 import type { Standings } from '../../abuse/reputation/standings.ts'
 import { circumstancesOf, toRowChanges } from '../../abuse/scoring/circumstances.ts'
-import { assess, type TraitsOf } from '../../abuse/scoring/score.ts'
+import { countReporters } from '../../abuse/scoring/peer-evidence.ts'
+import { assessRest, type TraitsOf } from '../../abuse/scoring/score.ts'
 import { lockAddress, saveAddresses, type AddressRow } from '../../abuse/attack-list.sql.ts'
 import type { Subject } from '../../abuse/subject.ts'
 import { deleteReportsOf, type OwnReports } from './abuseipdb-quotas.sql.ts'
@@ -48,14 +49,14 @@ function withoutReports(
     )
   const evidence = row.evidence.filter((entry) => !isOwn(entry))
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(row.address) }
-  const result = assess(row.state, evidence, circumstancesOf(row, known, now), now, traitsOf)
+  const result = assessRest(row.state, evidence, circumstancesOf(row, known, now), now, traitsOf)
   const counted = own.reduce((sum, each) => sum + each.counted, 0)
   return {
     ...row,
     evidence,
     ...toRowChanges(row, result),
     services: [...new Set(evidence.map(({ service }) => service))],
-    networks: new Set(evidence.map(({ network }) => network)).size,
+    networks: countReporters(evidence),
     totalReports: Math.max(0, row.totalReports - counted),
   }
 }

@@ -8,7 +8,7 @@ import {
   withPeerEvidence,
   type PeerSighting,
 } from '../../../abuse/scoring/peer-evidence.ts'
-import { assess, type TraitsOf } from '../../../abuse/scoring/score.ts'
+import { assess, assessRest, type TraitsOf } from '../../../abuse/scoring/score.ts'
 import {
   insertAddresses,
   lockAddresses,
@@ -54,7 +54,8 @@ function updateAddress(
 ): AddressRow {
   const evidence = withPeerEvidence(row.evidence, peerId, sightings, traitsOf)
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(row.address) }
-  const result = assess(row.state, evidence, circumstancesOf(row, known, now), now, traitsOf)
+  const reassess = sightings.length === 0 ? assessRest : assess
+  const result = reassess(row.state, evidence, circumstancesOf(row, known, now), now, traitsOf)
   // A row without reports of its own has the times of peers alone.
   const isOwn = row.totalReports > 0
   const last = Math.max(isOwn ? row.lastReportedAt.getTime() : 0, ...evidence.map(({ at }) => at))
