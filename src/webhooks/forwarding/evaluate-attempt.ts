@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../time.ts'
+import { HOUR_MS, parseHttpDate } from '../../time.ts'
 import {
   BREAKER_PROBE_MS,
   DEFAULT_SCHEDULE_SECONDS,
@@ -86,17 +86,14 @@ function ageLimit(schedule: number[] | null): number {
 
 /**
  * Milliseconds that `Retry-After` asks for (RFC 9110, 10.2.3): seconds or a date, up to a day. Null
- * where it is missing or makes no sense.
+ * where it is missing or makes no sense, and where it asks for no time: waiting counts no attempt, so
+ * that attempts without a pause would follow each other for days.
  */
 export function parseRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null
   const trimmed = text.trim()
-  const at = /^\d{1,9}$/.test(trimmed)
-    ? now + Number(trimmed) * 1000
-    : /^[A-Za-z]{3,9}, /.test(trimmed)
-      ? Date.parse(trimmed)
-      : NaN
-  if (Number.isNaN(at) || at < now) return null
+  const at = /^\d{1,9}$/.test(trimmed) ? now + Number(trimmed) * 1000 : parseHttpDate(trimmed)
+  if (at === null || at <= now) return null
   return Math.min(MAX_RETRY_AFTER_MS, at - now)
 }
 
