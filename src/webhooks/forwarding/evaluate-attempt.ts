@@ -55,7 +55,9 @@ export function evaluateAttempt({
   }
   if (status !== null && destination.finalStatuses.includes(status))
     return { ...ended, uncertain, state: 'dead' }
-  const pause = status === 429 || status === 503 ? parseRetryAfter(result.retryAfter, now) : null
+  const asked = status === 429 || status === 503 ? parseRetryAfter(result.retryAfter, now) : null
+  // No time to wait is no pause: as pauses count no attempt, attempts would follow at once, for days.
+  const pause = asked === 0 ? null : asked
   const delayMs = pause ?? delayBefore(attempts, destination.schedule, random)
   const isOver =
     now + (delayMs ?? 0) - delivery.createdAt.getTime() > ageLimit(destination.schedule)
@@ -86,14 +88,13 @@ function ageLimit(schedule: number[] | null): number {
 
 /**
  * Milliseconds that `Retry-After` asks for (RFC 9110, 10.2.3): seconds or a date, up to a day. Null
- * where it is missing or makes no sense, and where it asks for no time: waiting counts no attempt, so
- * that attempts without a pause would follow each other for days.
+ * where it is missing or makes no sense.
  */
 export function parseRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null
   const trimmed = text.trim()
   const at = /^\d{1,9}$/.test(trimmed) ? now + Number(trimmed) * 1000 : parseHttpDate(trimmed)
-  if (at === null || at <= now) return null
+  if (at === null || at < now) return null
   return Math.min(MAX_RETRY_AFTER_MS, at - now)
 }
 
