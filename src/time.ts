@@ -49,3 +49,15 @@ export function parseIsoTime(text: string): number | null {
   const isDay = new Date(`${date}T00:00:00Z`).getUTCDate() === Number(day)
   return isDay && !Number.isNaN(at) ? at : null
 }
+
+/**
+ * Parses a date of HTTP in any of its three forms (RFC 9110, 5.6.7). The form of `asctime` names no
+ * zone, and all are in UTC.
+ * @returns milliseconds since 1970; null for text that is no such date
+ */
+export function parseHttpDate(text: string): number | null {
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return null
+  const isZoned = /(?:[A-Z]{3,4}|[+-]\d{4})$/.test(text)
+  const at = Date.parse(isZoned ? text : `${text} GMT`)
+  return Number.isNaN(at) ? null : at
+}

@@ -229,7 +229,8 @@ function latenessOf({ at }: Claim, receivedAt: Date): string | null {
   if (at === null) return null
   if (Number.isNaN(at))
     return 'The signature matches, but its timestamp is not a number of seconds.'
-  const seconds = Math.round(receivedAt.getTime() / 1000 - at)
+  // As the libraries do, which compare whole seconds.
+  const seconds = Math.floor(receivedAt.getTime() / 1000) - at
   if (Math.abs(seconds) <= TOLERANCE_SECONDS) return null
   const distance = `${Math.round(Math.abs(seconds) / 60)} minutes ${seconds > 0 ? 'before' : 'after'}`
   return `The signature matches, but its timestamp is ${distance} the request. Verification libraries allow ${TOLERANCE_SECONDS / 60} minutes.`

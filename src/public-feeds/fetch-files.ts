@@ -1,4 +1,5 @@
 import { Fault } from '../errors.ts'
+import { DAY_SECONDS, parseHttpDate, SECOND_MS } from '../time.ts'
 import type { GuardedFetch } from '../net/http/guarded-fetch.ts'
 import type { Validators } from './public-feeds.sql.ts'
 
@@ -6,7 +7,6 @@ import type { Validators } from './public-feeds.sql.ts'
 export type FeedFiles = { texts: string[]; validators: Validators } | null
 
 const MAX_REDIRECTS = 3
-const DAY_SECONDS = 86_400
 
 /**
  * Downloads the files of a feed, unless its provider says that none has changed.
@@ -81,7 +81,9 @@ function redirectOf({ status, headers }: Response, from: string): string | null 
 }
 
 function refusal(response: Response, url: string): Fault {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  const header = response.headers.get('retry-after') ?? ''
+  const date = parseHttpDate(header)
+  const seconds = date === null ? Number(header) : Math.ceil((date - Date.now()) / SECOND_MS)
   const retryAfter = seconds > 0 ? Math.min(seconds, DAY_SECONDS) : undefined
   return new Fault('upstream_rejected', `${hostOf(url)} returned HTTP status ${response.status}.`, {
     ...(retryAfter !== undefined && { retryAfter }),

@@ -1,8 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Static } from 'typebox'
 import { openDatabase, type Database } from '../../src/store/database.ts'
+import { parseEdit, requestToSend } from '../../src/webhooks/forwarding/edit-request.ts'
+import type { Header } from '../../src/webhooks/headers.ts'
+import type { RequestRow } from '../../src/webhooks/requests/captured-request.ts'
 import type {
   ForwardPreview,
+  RequestEdit,
   WebhookDelivery,
   WebhookDestination,
 } from '../../src/webhooks/forwarding/shapes.ts'
@@ -202,5 +206,19 @@ describe('the preview of a destination', () => {
     expect(other.status).toBe(404)
     const missing = '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11'
     expect((await api('POST', `${path}/preview`, { requestId: missing })).status).toBe(404)
+  })
+})
+
+describe('an edited body', () => {
+  it('has no digest of the captured one', () => {
+    const headers: Header[] = [
+      ['Content-Digest', 'sha-256=:x:'],
+      ['X-Event', 'paid'],
+    ]
+    const captured = { method: 'POST', path: '', query: '', headers, body: Buffer.from('a') }
+    const sent = (edit: RequestEdit) =>
+      requestToSend(captured as unknown as RequestRow, parseEdit(edit)).headers
+    expect(sent({ body: 'b' })).toEqual([['X-Event', 'paid']])
+    expect(sent({ path: '/b' })).toEqual(headers)
   })
 })

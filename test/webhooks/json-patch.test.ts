@@ -5,6 +5,7 @@ import {
   PatchError,
   type PatchOperation,
 } from '../../src/webhooks/forwarding/json-patch.ts'
+import { findWrongChange } from '../../src/webhooks/forwarding/change-request.ts'
 
 const patch = (text: string, ...operations: PatchOperation[]) =>
   patchJson(Buffer.from(text), operations).toString()
@@ -74,6 +75,13 @@ describe('JSON Patch', () => {
       { op: 'copy', from: '/id', path: '/b' },
     )
     expect(after).toBe('{"id":12345678901234567890,"price":1.10,"n":1e2,"b":12345678901234567890}')
+  })
+
+  it('is rejected with integers that were rounded before, however deep', () => {
+    const wrong = (value: unknown) =>
+      findWrongChange({ patch: [{ op: 'add', path: '/a', value }] }).map(({ path }) => path)
+    expect(wrong({ list: [2 ** 53] })).toEqual(['change.patch.0.value'])
+    expect(wrong({ list: [2 ** 53 - 1, 1.5, '12345678901234567890'] })).toEqual([])
   })
 
   it('does not reach the prototype', () => {

@@ -2,6 +2,7 @@ import type { PrivateTargets } from '../../setting-values.ts'
 import { Fault } from '../../errors.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { post } from '../../net/http/post.ts'
+import { parseHttpDate } from '../../time.ts'
 import { Later } from './outcomes.ts'
 
 export type ServiceResponse = {
@@ -93,7 +94,7 @@ export function secondsIn(header: string | null): number | undefined {
 }
 
 function secondsUntil(date: string): number {
-  return (Date.parse(date) - Date.now()) / 1000
+  return ((parseHttpDate(date) ?? NaN) - Date.now()) / 1000
 }
 
 /** Discord and Telegram put the seconds into the body, Matrix milliseconds. */

@@ -7,6 +7,7 @@ import {
   type ForwardedRequest,
   type ForwardedResponse,
 } from '../../net/http/forward.ts'
+import { PRIVATE_ISSUER_CODES, UNVERIFIED } from '../../net/tls/failure-codes.ts'
 import { emailAsHttp } from '../../webhooks/email/email-as-http.ts'
 import { isName, isToken } from '../../webhooks/endpoints/endpoint-name.ts'
 import type { presentRequest } from '../../webhooks/present-request.ts'
@@ -199,7 +200,7 @@ async function sendAndAnswer(
   let error: string | null = null
   const response = await forwardAndRead(to, forwardedOf(request), deadline, MAX_ANSWER_BYTES).catch(
     (fault: unknown) => {
-      error = `${to.host} did not answer: ${messageOf(fault)}`
+      error = failureOf(to, fault)
       return localFailure(error)
     },
   )
@@ -220,6 +221,15 @@ async function send(to: URL, request: Captured, signal: AbortSignal): Promise<Ou
   try {
     return { status: await forward(to, forwardedOf(request), deadline) }
   } catch (error) {
-    return { error: `${to.host} did not answer: ${messageOf(error)}` }
+    return { error: failureOf(to, error) }
   }
+}
+
+/** Why the local server has no response. */
+function failureOf({ host }: URL, error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | null)?.code ?? ''
+  const isUntrusted = PRIVATE_ISSUER_CODES.has(code)
+  return isUntrusted
+    ? `the certificate of ${host} ${UNVERIFIED[code]}. Trust it with NODE_EXTRA_CA_CERTS.`
+    : `${host} did not answer: ${messageOf(error)}`
 }

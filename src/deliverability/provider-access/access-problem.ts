@@ -1,3 +1,5 @@
+import { parseHttpDate } from '../../time.ts'
+
 /**
  * Why a provider gives no data.
  * - `ended`: a person must sign in again, or enter another link
@@ -25,6 +27,6 @@ export class AccessProblem extends Error {
 export function retryAfterSeconds(header: string | null): number | null {
   if (header === null) return null
   if (/^\d{1,9}$/.test(header)) return Number(header)
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
+  const at = parseHttpDate(header)
+  return at === null ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
 }

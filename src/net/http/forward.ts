@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { refuseUpgrade } from './refuse-upgrade.ts'
 
 /** A request as it was received: `headers` one byte a character, `path` with its query, raw. */
 export type ForwardedRequest = {
@@ -89,7 +90,7 @@ async function send(
     agent: false,
     signal,
   })
-  sent.end(request.body)
+  refuseUpgrade(sent).end(request.body)
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   // A response without an end is aborted later, when no caller waits for it.
   sent.on('error', () => {})
@@ -106,9 +107,12 @@ export function endToEndHeaders(headers: [string, string][]): [string, string][]
   return headers.filter(([name]) => !dropped.has(name.toLowerCase()))
 }
 
-function targetOf(to: URL, path: string): string {
-  const target = to.pathname.replace(/\/$/, '') + path
-  return target.startsWith('/') ? target : `/${target}`
+/** The query of the server’s own URL comes first. */
+export function targetOf(to: URL, path: string): string {
+  const [below = '', ...query] = path.split('?')
+  const base = below === '' ? to.pathname : to.pathname.replace(/\/$/, '') + below
+  const search = [to.search.slice(1), query.join('?')].filter(Boolean).join('&')
+  return (base.startsWith('/') ? base : `/${base}`) + (search && `?${search}`)
 }
 
 function headersFor(to: URL, { method, headers, body }: ForwardedRequest): [string, string][] {

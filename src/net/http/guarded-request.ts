@@ -15,6 +15,7 @@ import { parseHost } from '../address.ts'
 import type { Resolver } from '../dns.ts'
 import { checkTarget, openSocket, type Target } from '../guard.ts'
 import { Unanswered } from '../handover.ts'
+import { refuseUpgrade } from './refuse-upgrade.ts'
 import { connectionName, type ConnectionOptions, type KeptConnections } from './kept-connections.ts'
 
 /** Bytes of a response’s headers. */
@@ -222,6 +223,8 @@ function startRequest(
     maxHeaderSize: MAX_HEADER_BYTES,
     signal,
   })
-  sent.on('error', () => {}).end(body)
+  refuseUpgrade(sent)
+    .on('error', () => {})
+    .end(body)
   return sent
 }

@@ -19,7 +19,7 @@ export function changeRequest(request: RequestRow, change: RequestChange | null)
 }
 
 /** Digests of the body as it was are wrong. */
-function withoutDigests(headers: Header[]): Header[] {
+export function withoutDigests(headers: Header[]): Header[] {
   const digests = new Set(['content-md5', 'content-digest', 'repr-digest', 'digest'])
   return headers.filter(([name]) => !digests.has(name.toLowerCase()))
 }
@@ -37,10 +37,20 @@ export function findWrongChange(change: RequestChange): FaultDetail[] {
       if (op === 'remove' && path === '') return wrong('path', 'must not be the whole body')
       if (op === 'move' && from === '') return wrong('from', 'must not be the whole body')
       const needsValue = op === 'add' || op === 'replace' || op === 'test'
-      return needsValue && value === undefined ? wrong('value', 'is required') : []
+      if (!needsValue) return []
+      if (value === undefined) return wrong('value', 'is required')
+      return hasRoundedNumber(value)
+        ? wrong('value', 'must not have integers beyond 2^53, which would be rounded')
+        : []
     },
   )
   if (JSON.stringify(change).length > MAX_CHANGE_BYTES)
     details.push({ path: 'change', message: `must have up to ${MAX_CHANGE_BYTES} bytes of JSON` })
   return details
+}
+
+/** Whether digits of a number may have been lost when the request of the owner was parsed. */
+function hasRoundedNumber(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasRoundedNumber)
 }

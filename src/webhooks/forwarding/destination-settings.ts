@@ -144,7 +144,9 @@ function urlProblem(text: string, { allowPrivate, ownHosts }: DestinationPolicy)
   if (BAD_PORTS.has(Number(url.port))) return `must not have the port ${url.port}`
   if (url.protocol === 'http:' && allowPrivate === false)
     return 'must begin with https://: only networks of FORWARD_PRIVATE_TARGETS are reached over http://'
-  if (ownHosts.has(url.host)) return 'must not be an address of this service'
+  // With a final dot, a name is the same one.
+  if (ownHosts.has(url.host.replace(/\.(?=:|$)/, '')))
+    return 'must not be an address of this service'
   try {
     refuseAddress(parseHost(url.hostname, 'url'), allowPrivate)
     return null

@@ -3,6 +3,7 @@ import { invalidField, type Fault } from '../../errors.ts'
 import type { Header } from '../headers.ts'
 import { MAX_EDITED_BODY_BYTES } from '../limits.ts'
 import type { RequestRow } from '../requests/captured-request.ts'
+import { withoutDigests } from './change-request.ts'
 import { isLoopHeader } from './forwarding-marks.ts'
 import type { RequestEdit } from './shapes.ts'
 
@@ -42,11 +43,16 @@ export function requestToSend(request: RequestRow, edit: EditedFields | null): R
     method: edit.method ?? captured.method,
     path: edit.path ?? captured.path,
     query: edit.query ?? captured.query,
-    headers: edit.headers ? [...edit.headers, ...loopMarks(captured)] : captured.headers,
+    headers: headersOf(captured, edit),
     body,
     // The new body is whole, even where the captured one was truncated.
     bodySize: edit.body ? body.length : captured.bodySize,
   }
+}
+
+function headersOf(captured: RequestRow, { headers, body }: EditedFields): Header[] {
+  if (headers) return [...headers, ...loopMarks(captured)]
+  return body ? withoutDigests(captured.headers) : captured.headers
 }
 
 /** How often it was forwarded before: an edit must not hide a loop. */

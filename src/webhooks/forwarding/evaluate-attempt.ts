@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../time.ts'
+import { HOUR_MS, parseHttpDate } from '../../time.ts'
 import {
   BREAKER_PROBE_MS,
   DEFAULT_SCHEDULE_SECONDS,
@@ -55,7 +55,9 @@ export function evaluateAttempt({
   }
   if (status !== null && destination.finalStatuses.includes(status))
     return { ...ended, uncertain, state: 'dead' }
-  const pause = status === 429 || status === 503 ? parseRetryAfter(result.retryAfter, now) : null
+  const asked = status === 429 || status === 503 ? parseRetryAfter(result.retryAfter, now) : null
+  // No time to wait is no pause: as pauses count no attempt, attempts would follow at once, for days.
+  const pause = asked === 0 ? null : asked
   const delayMs = pause ?? delayBefore(attempts, destination.schedule, random)
   const isOver =
     now + (delayMs ?? 0) - delivery.createdAt.getTime() > ageLimit(destination.schedule)
@@ -91,12 +93,8 @@ function ageLimit(schedule: number[] | null): number {
 export function parseRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null
   const trimmed = text.trim()
-  const at = /^\d{1,9}$/.test(trimmed)
-    ? now + Number(trimmed) * 1000
-    : /^[A-Za-z]{3,9}, /.test(trimmed)
-      ? Date.parse(trimmed)
-      : NaN
-  if (Number.isNaN(at) || at < now) return null
+  const at = /^\d{1,9}$/.test(trimmed) ? now + Number(trimmed) * 1000 : parseHttpDate(trimmed)
+  if (at === null || at < now) return null
   return Math.min(MAX_RETRY_AFTER_MS, at - now)
 }
 

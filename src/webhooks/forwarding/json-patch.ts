@@ -169,6 +169,23 @@ function isEqual(a: unknown, b: unknown): boolean {
   )
 }
 
+/** Numbers as exact decimals: as floating-point numbers, two long ids would be equal. */
 function plain(value: unknown): unknown {
-  return JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : value
+  if (typeof value === 'number') return decimalOf(String(value))
+  if (JSON.isRawJSON(value)) return decimalOf(JSON.stringify(value))
+  return typeof value === 'string' ? `"${value}` : value
+}
+
+/** Characters of a number that is compared by its value; longer ones are compared as written. */
+const MAX_NUMBER_CHARS = 1_000
+
+function decimalOf(text: string): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text)
+  if (match === null || text.length > MAX_NUMBER_CHARS) return text
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  const zeros = digits.length - significant.length
+  if (significant === '') return '0'
+  return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(zeros)}`
 }

@@ -26,12 +26,14 @@ const FISH_ESCAPES = /\\(?:[\\']|$)/
  * within single quotes, and binary content is passed in base64, so that pasting it runs nothing but
  * curl.
  * @param url the endpoint’s URL
- * @returns null when the body is truncated, or there was no valid request over HTTP
+ * @returns null when the body is truncated, there was no valid request over HTTP, or curl cannot send it
  */
 export function formatCurl(request: RequestRow, url: string): string | null {
   const { method, path, query, headers, body } = request
   if (request.bodySize > body.length || headers.length === 0) return null
   if (method === EMAIL_METHOD) return null
+  // curl sends no HEAD with a body.
+  if (method === 'HEAD' && body.length > 0) return null
   const words = ['curl', ...methodOf(method), '--globoff', '--path-as-is']
   words.push(shellWord(url + path + (query && `?${query}`)))
   for (const header of headersOf(headers)) words.push('-H', header)

@@ -1,6 +1,7 @@
 import type { PrivateTargets } from '../../../setting-values.ts'
 import type { Resolver } from '../../../net/dns.ts'
 import type { Relay as MailRelay } from '../../../net/smtp.ts'
+import { parseHttpDate } from '../../../time.ts'
 
 export const RELAY_SERVICES = ['abuseipdb', 'blocklist-de', 'dshield'] as const
 export type RelayServiceId = (typeof RELAY_SERVICES)[number]
@@ -88,8 +89,8 @@ export function serviceUrl(url: string, { origins }: Pick<SendDeps, 'origins'>):
 export function retryAfterOf(header: string | null): number | null {
   if (header === null) return null
   if (/^\d{1,9}$/.test(header)) return Number(header)
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
+  const at = parseHttpDate(header)
+  return at === null ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
 }
 
 /** Whether a body is a JSON document, as services answer that are asked for one. */
