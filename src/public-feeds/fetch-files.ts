@@ -1,5 +1,6 @@
 import { Fault } from '../errors.ts'
-import { DAY_SECONDS, parseHttpDate, SECOND_MS } from '../time.ts'
+import { retryAfterSeconds } from '../net/http/retry-after.ts'
+import { DAY_SECONDS } from '../time.ts'
 import type { GuardedFetch } from '../net/http/guarded-fetch.ts'
 import type { Validators } from './public-feeds.sql.ts'
 
@@ -81,10 +82,8 @@ function redirectOf({ status, headers }: Response, from: string): string | null 
 }
 
 function refusal(response: Response, url: string): Fault {
-  const header = response.headers.get('retry-after') ?? ''
-  const date = parseHttpDate(header)
-  const seconds = date === null ? Number(header) : Math.ceil((date - Date.now()) / SECOND_MS)
-  const retryAfter = seconds > 0 ? Math.min(seconds, DAY_SECONDS) : undefined
+  const seconds = retryAfterSeconds(response.headers.get('retry-after'))
+  const retryAfter = seconds ? Math.min(seconds, DAY_SECONDS) : undefined
   return new Fault('upstream_rejected', `${hostOf(url)} returned HTTP status ${response.status}.`, {
     ...(retryAfter !== undefined && { retryAfter }),
   })

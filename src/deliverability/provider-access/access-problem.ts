@@ -1,5 +1,3 @@
-import { parseHttpDate } from '../../time.ts'
-
 /**
  * Why a provider gives no data.
  * - `ended`: a person must sign in again, or enter another link
@@ -21,12 +19,4 @@ export class AccessProblem extends Error {
     this.kind = kind
     this.retryAfterSeconds = retryAfter
   }
-}
-
-/** The seconds of a `Retry-After` header (RFC 9110, 10.2.3); null without one that is valid. */
-export function retryAfterSeconds(header: string | null): number | null {
-  if (header === null) return null
-  if (/^\d{1,9}$/.test(header)) return Number(header)
-  const at = parseHttpDate(header)
-  return at === null ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
 }

@@ -2,7 +2,8 @@ import { Fault, messageOf } from '../../errors.ts'
 import { ConsentNeeded, type ReadAccessToken } from '../../mail-credentials/access-token.ts'
 import type { FreshToken } from '../../mail-credentials/token-source.ts'
 import type { GuardedFetch } from '../../net/http/guarded-fetch.ts'
-import { AccessProblem, retryAfterSeconds } from './access-problem.ts'
+import { retryAfterSeconds } from '../../net/http/retry-after.ts'
+import { AccessProblem } from './access-problem.ts'
 
 export type Answer = {
   status: number

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { findRow, insertRow, type Row, updateRows } from '../../store/row.ts'
+import { isFree } from '../../store/due-rows.ts'
 import { isInDeletedWorkspace } from '../../store/deleted-workspaces.ts'
 import { HELD_DELIVERY_DAYS, LISTED_ATTEMPTS, MAX_READ_BYTES } from '../limits.ts'
 import { SELECTED_COLUMNS, type RequestRow } from '../requests/captured-request.ts'
@@ -8,7 +9,7 @@ import { requestToSend, type EditedFields } from './edit-request.ts'
 import { readEdits } from './edits.sql.ts'
 import type { DeliveryState } from './shapes.ts'
 import type { Timings } from './send-attempt.ts'
-import type { ClaimedDestination } from './destinations.sql.ts'
+import { DUE_DESTINATIONS, type ClaimedDestination } from './destinations.sql.ts'
 
 const COLUMNS = [
   'id',
@@ -178,9 +179,9 @@ export async function releaseWronglyHeld(db: Db): Promise<void> {
 export async function cancelAbandoned(db: Db, destinationId: string): Promise<void> {
   await sql`
     update webhook_delivery v set state = 'cancelled', ended_at = now(), uncertain = true
-    from webhook_destination d
-    where d.id = ${destinationId} and v.destination_id = d.id and v.state = 'sending'
-      and (d.claimed_until is null or d.claimed_until < now())`.execute(db)
+    from webhook_destination r
+    where r.id = ${destinationId} and v.destination_id = r.id and v.state = 'sending'
+      and ${isFree(DUE_DESTINATIONS)}`.execute(db)
 }
 
 /** Drops deliveries that have been held for too long. */

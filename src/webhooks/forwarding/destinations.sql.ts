@@ -187,7 +187,7 @@ export async function deleteDestination(db: Db, endpointId: string, id: string):
  * Destinations with deliveries that are due, or that an instance left which died. A claim has a
  * destination as a whole, so that its order, its rate and its breaker are decided in one place.
  */
-const DUE_DESTINATIONS: DueRows = {
+export const DUE_DESTINATIONS: DueRows = {
   table: 'webhook_destination',
   dueAt: 'due_at',
   claimedUntil: 'claimed_until',

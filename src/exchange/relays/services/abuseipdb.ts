@@ -1,15 +1,10 @@
+import { retryAfterSeconds } from '../../../net/http/retry-after.ts'
 import { Fault } from '../../../errors.ts'
 import { createGuardedFetch } from '../../../net/http/guarded-fetch.ts'
 import { post, type PostResponse } from '../../../net/http/post.ts'
 import { serviceOf } from '../../../abuse/services.ts'
 import { SEND_TIMEOUT_MS } from '../limits.ts'
-import {
-  isJson,
-  retryAfterOf,
-  serviceUrl,
-  type RelayOutcome,
-  type RelayService,
-} from './relay-service.ts'
+import { isJson, serviceUrl, type RelayOutcome, type RelayService } from './relay-service.ts'
 
 const REPORT_URL = 'https://api.abuseipdb.com/api/v2/report'
 const CHECK_URL = 'https://api.abuseipdb.com/api/v2/check?ipAddress=127.0.0.1&maxAgeInDays=1'
@@ -66,11 +61,12 @@ export function categoriesOf(services: readonly string[]): number[] {
 function outcomeOf({ status, body, retryAfter }: PostResponse): RelayOutcome {
   const detail = detailOf(body) || `HTTP status ${status}`
   // A page of a proxy, such as that of Cloudflare in front of it, says nothing about a report.
-  if (!isJson(body)) return { state: 'paused', reason: detail, seconds: retryAfterOf(retryAfter) }
+  if (!isJson(body))
+    return { state: 'paused', reason: detail, seconds: retryAfterSeconds(retryAfter) }
   if (status >= 200 && status < 300) return { state: 'sent' }
   if (status === 401 || status === 402 || status === 403)
     return { state: 'stopped', reason: detail }
-  const seconds = retryAfterOf(retryAfter)
+  const seconds = retryAfterSeconds(retryAfter)
   // The same answer for an address within 15 minutes, and for the limit of a day.
   if (status === 429 && seconds === null && /same ip/i.test(detail)) return { state: 'too-soon' }
   if (status === 429 || status >= 500) return { state: 'paused', reason: detail, seconds }

@@ -1,3 +1,4 @@
+import { retryAfterSeconds } from '../../../net/http/retry-after.ts'
 import { Fault } from '../../../errors.ts'
 import { createGuardedFetch } from '../../../net/http/guarded-fetch.ts'
 import { post } from '../../../net/http/post.ts'
@@ -5,7 +6,6 @@ import { serviceOf } from '../../../abuse/services.ts'
 import { SEND_TIMEOUT_MS } from '../limits.ts'
 import {
   isJson,
-  retryAfterOf,
   serviceUrl,
   type OutgoingReport,
   type RelayOutcome,
@@ -62,7 +62,7 @@ export const blocklistDe: RelayService = {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const request = { headers, body: body.toString(), beforeRequest: deps.beforeHandover }
     const { status, body: answer, retryAfter } = await post(serviceUrl(REPORT_URL, deps), request, deps, signal) // prettier-ignore
-    return outcomeOf(status, answer, retryAfterOf(retryAfter))
+    return outcomeOf(status, answer, retryAfterSeconds(retryAfter))
   },
   async test({ account, key }, deps, signal) {
     const request = createGuardedFetch(deps, SEND_TIMEOUT_MS)

@@ -1,7 +1,6 @@
 import type { PrivateTargets } from '../../../setting-values.ts'
 import type { Resolver } from '../../../net/dns.ts'
 import type { Relay as MailRelay } from '../../../net/smtp.ts'
-import { parseHttpDate } from '../../../time.ts'
 
 export const RELAY_SERVICES = ['abuseipdb', 'blocklist-de', 'dshield'] as const
 export type RelayServiceId = (typeof RELAY_SERVICES)[number]
@@ -83,14 +82,6 @@ export type RelayService = {
 export function serviceUrl(url: string, { origins }: Pick<SendDeps, 'origins'>): URL {
   const { origin, pathname, search } = new URL(url)
   return new URL(`${origins?.get(origin) ?? origin}${pathname}${search}`)
-}
-
-/** The seconds of a `Retry-After` header; null without one. */
-export function retryAfterOf(header: string | null): number | null {
-  if (header === null) return null
-  if (/^\d{1,9}$/.test(header)) return Number(header)
-  const at = parseHttpDate(header)
-  return at === null ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
 }
 
 /** Whether a body is a JSON document, as services answer that are asked for one. */
