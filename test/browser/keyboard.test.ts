@@ -60,6 +60,19 @@ describe('Ctrl-K', () => {
     await page.waitForURL('**/domains/example.test')
   })
 
+  it('opens while the one before is still being closed', async () => {
+    await begin('/account', 'Account')
+    await page.keyboard.press('ControlOrMeta+k')
+    await palette().getByRole('combobox').fill('hooks')
+    // The event of the end comes later than the next key.
+    await page.evaluate(`document.querySelector('dialog[open]').close()
+      window.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))
+      new Promise((done) => setTimeout(done))`)
+    expect(await palette().getByRole('combobox').inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await palette().waitFor({ state: 'hidden' })
+  })
+
   it('finds a webhook by its label, and selects it with the arrow keys', async () => {
     await begin('/account', 'Account')
     await page.keyboard.press('ControlOrMeta+k')

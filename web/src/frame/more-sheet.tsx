@@ -2,6 +2,7 @@ import { useLocation } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
+import { whenClosed } from '../ui/layout/when-closed.ts'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import { CurrentAccount } from './current-account.tsx'
 import classes from './more-sheet.module.css'
@@ -30,7 +31,7 @@ export function MoreSheet() {
         ref={sheet}
         className={classes.sheet}
         aria-label={frame.moreScreens}
-        onClose={() => setOpen(false)}
+        onClose={whenClosed(() => setOpen(false))}
         onClick={({ target, currentTarget }) => target === currentTarget && close()}
       >
         {isOpen && <Content onDone={close} />}

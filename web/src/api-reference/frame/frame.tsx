@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'rea
 import { inService } from '../../base-path.ts'
 import { Icon } from '../../ui/brand/icons.tsx'
 import { Logo } from '../../ui/brand/logo.tsx'
+import { whenClosed } from '../../ui/layout/when-closed.ts'
 import type { Reference } from '../document/reference.ts'
 import { frame as messages } from '../messages.ts'
 import classes from './frame.module.css'
@@ -56,7 +57,7 @@ export function Frame({ reference, current, children }: FrameProps) {
         ref={sheet}
         className={classes.sheet}
         aria-label={messages.browseTitle}
-        onClose={() => setBrowsing(false)}
+        onClose={whenClosed(() => setBrowsing(false))}
       >
         {isBrowsing && (
           <div className={classes.sheetContent}>

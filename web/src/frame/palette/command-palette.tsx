@@ -24,14 +24,15 @@ const PaletteSearch = loadLater(
 /** The search button, its Ctrl-K or Cmd-K shortcut, and the shortcuts of every screen. */
 export function CommandPalette() {
   const dialog = useRef<HTMLDialogElement>(null)
-  const [isOpen, setOpen] = useState(false)
+  /** Counts, so that each opening begins anew. */
+  const [opening, setOpening] = useState({ count: 0, isOpen: false })
   const typed = useRef({ text: '', isEntered: false })
   const { open: openSheet, sheet } = useShortcutSheet(useRef<HTMLDialogElement>(null))
 
   function openPalette(): void {
     if (document.querySelector('dialog[open]')) return
     typed.current = { text: '', isEntered: false }
-    setOpen(true)
+    setOpening(({ count }) => ({ count: count + 1, isOpen: true }))
     dialog.current?.showModal()
   }
   const close = () => dialog.current?.close()
@@ -47,8 +48,12 @@ export function CommandPalette() {
           <Shortcut keys={`${MODIFIER_KEY} K`} />
         </span>
       </button>
-      <Dialog ref={dialog} label={messages.dialog} onClose={() => setOpen(false)}>
-        {isOpen && <PaletteSearch typed={typed} onDone={close} />}
+      <Dialog
+        ref={dialog}
+        label={messages.dialog}
+        onClose={() => setOpening(({ count }) => ({ count, isOpen: false }))}
+      >
+        {opening.isOpen && <PaletteSearch key={opening.count} typed={typed} onDone={close} />}
       </Dialog>
       {sheet}
     </>

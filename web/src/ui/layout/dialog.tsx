@@ -1,10 +1,11 @@
 import type { ReactNode, RefObject } from 'react'
 import classes from './dialog.module.css'
+import { whenClosed } from './when-closed.ts'
 
 type DialogProps = {
   ref: RefObject<HTMLDialogElement | null>
   label: string
-  /** Called when it was closed, also by Escape or a press beside it. */
+  /** Called when it was closed, also by Escape or a press beside it; not when it is open again. */
   onClose?: () => void
   children: ReactNode
 }
@@ -19,7 +20,7 @@ export function Dialog({ ref, label, onClose, children }: DialogProps) {
       ref={ref}
       className={classes.dialog}
       aria-label={label}
-      onClose={onClose}
+      onClose={whenClosed(() => onClose?.())}
       onClick={({ target, currentTarget }) => target === currentTarget && currentTarget.close()}
     >
       <div className={classes.content}>{children}</div>
