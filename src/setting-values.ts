@@ -201,7 +201,7 @@ export function cidr(value: string): Cidr {
 }
 
 /** Bits in front of the IPv4 address in a mapped one (RFC 4291, 2.5.5.2). */
-export const MAPPED_BITS = 96
+const MAPPED_BITS = 96
 
 export function privateTargets(value: string): PrivateTargets {
   if (value === 'true' || value === 'false') return value === 'true'

@@ -53,7 +53,7 @@ export function parseIsoTime(text: string): number | null {
 /**
  * Parses a date of HTTP in any of its three forms (RFC 9110, 5.6.7). The form of `asctime` names no
  * zone, and all are in UTC.
- * @returns milliseconds since 1970; null for text that is no such date
+ * @returns milliseconds since 1970; null for any other text
  */
 export function parseHttpDate(text: string): number | null {
   if (!/^[A-Za-z]{3,9},? /.test(text)) return null

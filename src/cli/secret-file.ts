@@ -3,7 +3,7 @@ import { UsageError } from './command.ts'
 
 /**
  * The text of a file, without the byte order mark that editors of Windows write.
- * @throws UsageError where there is no such file
+ * @throws UsageError if the file does not exist
  */
 export function readTextFile(file: string): string {
   if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)

@@ -68,5 +68,5 @@ function titlesIn(shown: string[], steps: string[]): string[] {
   return titles.filter((title) => shown.some((text) => new RegExp(`\\b${title}\\b`).test(text)))
 }
 
-/** The service shows what it is told to do with a problem, and the title of a new one. */
+/** The service shows the next action for a problem, and the title of a new one. */
 const actionIn = (text: string) => /^(?:resolve|acknowledge)\b/.exec(text)?.[0] ?? 'trigger'

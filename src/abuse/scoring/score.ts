@@ -116,8 +116,8 @@ const BOOTSTRAP_LONGEST_MS = DAY_MS
 /** Origins that must agree while no network is established, and beside a single established one. */
 const MIN_BOOTSTRAP_ORIGINS = 6
 const MIN_ORIGINS_BESIDE_ESTABLISHED = 4
-/** Times the longest listing within which two origins must have reported. */
-const LONGEST_ALONE = 2
+/** How many times the longest listing one origin alone can prolong it. */
+const SINGLE_ORIGIN_FACTOR = 2
 const SHARED_LIST = { enter: 80, longest: 3 * DAY_MS }
 const PROBATION_ENTER = 80
 
@@ -276,14 +276,10 @@ export function assess(
  * left would list the address, too.
  */
 export function assessRest(
-  state: State,
-  evidence: readonly Evidence[],
-  circumstances: Circumstances,
-  now: number,
-  traitsOf: TraitsOf,
+  ...[state, evidence, circumstances, now, traitsOf]: Parameters<typeof assess>
 ): Assessment {
   const gate = gateOf(weigh(evidence, circumstances.shared, now, traitsOf), circumstances)
-  const before = state === 'listed' && !GROUNDS.includes(gate) ? 'delisted' : state
+  const before = state === 'listed' && !LISTING_GATES.includes(gate) ? 'delisted' : state
   return assess(before, evidence, circumstances, now, traitsOf)
 }
 
@@ -299,8 +295,8 @@ type Facts = {
   services: number
   /** Milliseconds from the first report to the last. */
   span: number
-  /** Milliseconds since when fewer than two origins with such evidence have reported. */
-  unsupported: number
+  /** Milliseconds since the last report of the second of its latest origins with such evidence. */
+  sinceSecondOrigin: number
   shortestHalfLife: number
 }
 
@@ -365,7 +361,7 @@ function weigh(
     },
     services: services.size,
     span: Math.max(0, last - first),
-    unsupported: now - renewedAt,
+    sinceSecondOrigin: now - renewedAt,
     shortestHalfLife,
   }
 }
@@ -419,7 +415,7 @@ const decay = (age: number, halfLife: number) => 2 ** (-Math.max(0, age) / halfL
  */
 type Gate = 'established' | 'bootstrap' | 'confirmed' | 'awaiting' | 'closed'
 /** Those that list an address. */
-const GROUNDS: readonly Gate[] = ['established', 'bootstrap', 'confirmed']
+const LISTING_GATES: readonly Gate[] = ['established', 'bootstrap', 'confirmed']
 
 function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Circumstances): Gate {
   const { solid, span } = facts
@@ -457,8 +453,8 @@ function isSure(facts: Facts, { wellKnown, confirmed }: Circumstances): boolean 
 }
 
 /** Otherwise a single origin could prolong a listing for ever, after the address is clean. */
-function isRecent({ unsupported }: Facts, circumstances: Circumstances): boolean {
-  return unsupported < LONGEST_ALONE * longestOfKind(circumstances)
+function isRecent({ sinceSecondOrigin }: Facts, circumstances: Circumstances): boolean {
+  return sinceSecondOrigin < SINGLE_ORIGIN_FACTOR * longestOfKind(circumstances)
 }
 
 /** Newcomers do not prolong the listing of a network that many depend on. */
@@ -477,7 +473,7 @@ function nextState(
 ): State {
   if (state === 'whitelisted') return state
   if (state === 'listed') return isOver(facts, circumstances, raw, age) ? 'delisted' : 'listed'
-  if (isDue(raw, facts, circumstances, age, ...GROUNDS)) return 'listed'
+  if (isDue(raw, facts, circumstances, age, ...LISTING_GATES)) return 'listed'
   if (state === 'delisted') return state
   return raw >= (state === 'watchlist' ? WATCH.leave : WATCH.enter) ? 'watchlist' : 'observed'
 }

@@ -2,7 +2,8 @@ import type { PrivateTargets } from '../../setting-values.ts'
 import { Fault } from '../../errors.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { post } from '../../net/http/post.ts'
-import { parseHttpDate } from '../../time.ts'
+import { retryAfterMs } from '../../net/http/retry-after.ts'
+import { SECOND_MS } from '../../time.ts'
 import { Later } from './outcomes.ts'
 
 export type ServiceResponse = {
@@ -86,15 +87,11 @@ function nameSetting(error: unknown): unknown {
   return new Fault('target_not_allowed', sentence)
 }
 
-/** Seconds in `Retry-After`, which is a number or a date (RFC 9110, 10.2.3). */
+/** Seconds in `Retry-After`, a number or a date (RFC 9110, 10.2.3). Discord sends fractions. */
 export function secondsIn(header: string | null): number | undefined {
-  if (header === null) return undefined
-  const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : secondsUntil(header)
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
-}
-
-function secondsUntil(date: string): number {
-  return ((parseHttpDate(date) ?? NaN) - Date.now()) / 1000
+  if (header !== null && /^\d+\.\d+$/.test(header)) return Number(header)
+  const milliseconds = retryAfterMs(header, Date.now())
+  return milliseconds === null || milliseconds < 0 ? undefined : milliseconds / SECOND_MS
 }
 
 /** Discord and Telegram put the seconds into the body, Matrix milliseconds. */

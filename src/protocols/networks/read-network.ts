@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { invalidField, type Fault } from '../../errors.ts'
-import { parseAddress, trimInvisible } from '../../net/address.ts'
-import { MAPPED_BITS } from '../../setting-values.ts'
+import { trimInvisible } from '../../net/address.ts'
+import { cidr, type Cidr } from '../../setting-values.ts'
 
 /** Bits of the widest network, which is wider than any operator’s. */
 const WIDEST = { 4: 8, 6: 16 }
@@ -12,24 +12,18 @@ const WIDEST = { 4: 8, 6: 16 }
  * @throws Fault `invalid_request`, also for a network that is too wide
  */
 export function readNetwork(text: string): string {
-  const [address = '', length, ...more] = trimInvisible(text).split('/')
-  const parsed = parseAddress(address)
-  const most = parsed?.family === 4 ? 32 : 128
-  const given = length === undefined ? most : Number(length)
-  const isLength = length === undefined || (/^\d{1,3}$/.test(length) && more.length === 0)
-  if (!parsed || !isLength || given > most)
-    throw refusal(text, 'is not a network such as 192.0.2.0/24 or 2001:db8::/32')
-  const { network, bits } = unmapped(ipaddr.parse(parsed.address), given)
+  const [network, bits] = parse(text)
   const widest = WIDEST[network.kind() === 'ipv4' ? 4 : 6]
   if (bits < widest) throw refusal(text, `is wider than /${widest}`)
   return networkOf(network, bits)
 }
 
-function unmapped(network: ipaddr.IPv4 | ipaddr.IPv6, bits: number) {
-  const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress()
-  return isMapped && bits >= MAPPED_BITS
-    ? { network: network.toIPv4Address(), bits: bits - MAPPED_BITS }
-    : { network, bits }
+function parse(text: string): Cidr {
+  try {
+    return cidr(trimInvisible(text))
+  } catch {
+    throw refusal(text, 'is not a network such as 192.0.2.0/24 or 2001:db8::/32')
+  }
 }
 
 /** The network around an address, as `address/bits`. */

@@ -1,4 +1,5 @@
-import { HOUR_MS, parseHttpDate } from '../../time.ts'
+import { retryAfterMs } from '../../net/http/retry-after.ts'
+import { HOUR_MS } from '../../time.ts'
 import {
   BREAKER_PROBE_MS,
   DEFAULT_SCHEDULE_SECONDS,
@@ -91,11 +92,8 @@ function ageLimit(schedule: number[] | null): number {
  * where it is missing or makes no sense.
  */
 export function parseRetryAfter(text: string | null, now: number): number | null {
-  if (text === null) return null
-  const trimmed = text.trim()
-  const at = /^\d{1,9}$/.test(trimmed) ? now + Number(trimmed) * 1000 : parseHttpDate(trimmed)
-  if (at === null || at < now) return null
-  return Math.min(MAX_RETRY_AFTER_MS, at - now)
+  const asked = retryAfterMs(text, now)
+  return asked === null || asked < 0 ? null : Math.min(MAX_RETRY_AFTER_MS, asked)
 }
 
 /** Milliseconds until the next probe of a breaker that has opened so many times in a row. */

@@ -1,7 +1,7 @@
-import { retryAfterSeconds } from '../../../net/http/retry-after.ts'
 import { Fault } from '../../../errors.ts'
 import { createGuardedFetch } from '../../../net/http/guarded-fetch.ts'
 import { post, type PostResponse } from '../../../net/http/post.ts'
+import { retryAfterSeconds } from '../../../net/http/retry-after.ts'
 import { serviceOf } from '../../../abuse/services.ts'
 import { SEND_TIMEOUT_MS } from '../limits.ts'
 import { isJson, serviceUrl, type RelayOutcome, type RelayService } from './relay-service.ts'

@@ -33,14 +33,14 @@ const PARTS: Record<string, readonly string[]> = {
 }
 
 /** What spreadsheets in other languages call the user or address, and the password. */
-const USER_ABROAD = (
+const USER_TRANSLATIONS = (
   'emailadresse benutzername benutzer postfach adresseemail adressemail courriel utilisateur ' +
   'correo correoelectrónico usuario indirizzoemail utente endereçodeemail utilizador usuário ' +
   'emailadres gebruikersnaam gebruiker epost epostadress användarnamn brugernavn sähköposti ' +
   'adresemail użytkownik uživatel felhasználónév utilizator eposta kullanıcıadı пользователь ' +
   'логин почта користувач メールアドレス ユーザー名 邮箱 用户名 이메일'
 ).split(' ')
-const PASSWORD_ABROAD = (
+const PASSWORD_TRANSLATIONS = (
   'passwort kennwort motdepasse contraseña senha palavrapasse wachtwoord lösenord adgangskode ' +
   'passord salasana hasło heslo jelszó parola şifre пароль κωδικός パスワード 密码 비밀번호'
 ).split(' ')
@@ -64,8 +64,8 @@ const FIELD_BY_HEADER = new Map<string, Field>([
     (name): [string, Field] => [name, 'user'],
   ),
   ...['password', 'passwd', 'pass'].map((name): [string, Field] => [name, 'password']),
-  ...USER_ABROAD.map((name): [string, Field] => [name, 'user']),
-  ...PASSWORD_ABROAD.map((name): [string, Field] => [name, 'password']),
+  ...USER_TRANSLATIONS.map((name): [string, Field] => [name, 'user']),
+  ...PASSWORD_TRANSLATIONS.map((name): [string, Field] => [name, 'password']),
 ])
 
 /**

@@ -24,7 +24,7 @@ const PaletteSearch = loadLater(
 /** The search button, its Ctrl-K or Cmd-K shortcut, and the shortcuts of every screen. */
 export function CommandPalette() {
   const dialog = useRef<HTMLDialogElement>(null)
-  /** Counts, so that each opening begins anew. */
+  /** The count is the key of each opening, so that its search starts empty. */
   const [opening, setOpening] = useState({ count: 0, isOpen: false })
   const typed = useRef({ text: '', isEntered: false })
   const { open: openSheet, sheet } = useShortcutSheet(useRef<HTMLDialogElement>(null))
