@@ -65,9 +65,12 @@ describe('Ctrl-K', () => {
     await page.keyboard.press('ControlOrMeta+k')
     await palette().getByRole('combobox').fill('hooks')
     // The event of the end comes later than the next key.
-    await page.evaluate(`document.querySelector('dialog[open]').close()
+    await page.evaluate(`new Promise((done) => {
+      const dialog = document.querySelector('dialog[open]')
+      dialog.addEventListener('close', done, { once: true })
+      dialog.close()
       window.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))
-      new Promise((done) => setTimeout(done))`)
+    }).then(() => {})`)
     expect(await palette().getByRole('combobox').inputValue()).toBe('')
     await page.keyboard.press('Escape')
     await palette().waitFor({ state: 'hidden' })
